@@ -26,7 +26,7 @@ import type { DocumentKind } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
-import { originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { createFailures, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** A document that appears later than this after the end of its hire is found only by a pass with `full`, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
@@ -54,17 +54,21 @@ export async function pushDocuments(context: PushContext, beat: () => void): Pro
   const hints = await readHints(store, context.key.tenantId, context.key.stream, MOST_HINTS);
   const named = new Set(hints.map(({ recordId }) => recordId));
   const run: DocumentRun = { context, ...wanted(context), verdicts: await told(context), named, waits: [], beat };
-  for await (const hire of dueHires(context, hints))
-    if (!(await pushHire(run, hire))) return [...run.verdicts.values()];
-  await clearHints(store, context.key.tenantId, context.key.stream, hints);
+  const failures = createFailures();
+  const failed = new Set<string | null>();
+  for await (const hire of dueHires(context, hints)) {
+    const one = await failures.tryOne(() => pushHire(run, hire));
+    if ('failed' in one) failed.add(hire.job_candidate_id).add(hire.onboarding_candidate_id);
+    else if (!one.done) return [...run.verdicts.values()];
+  }
+  const done = hints.filter(({ recordId }) => !failed.has(hireOfHint(recordId)));
+  await clearHints(store, context.key.tenantId, context.key.stream, done);
   if (run.waits.length > 0) throw outcomeUnknown('A document was sent', Math.max(...run.waits));
+  failures.end();
   return [...run.verdicts.values()];
 }
 
-function wanted({ connection, key }: PushContext): {
-  files: NonNullable<OwnHris['files']>;
-  kinds: readonly DocumentKind[];
-} {
+function wanted({ connection, key }: PushContext): Pick<DocumentRun, 'files' | 'kinds'> {
   const { files } = connection.hris;
   const { documents: kinds, hris } = connection.tenant;
   if (kinds === undefined) throw unconfigured(key.tenantId, 'the tenant file does not say which ("documents")');
@@ -95,8 +99,7 @@ async function* dueHires(
     connection: connection.tenant.hris.connection,
     againAfterMs: full || hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 0 : wholeWithin,
     endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
-    // A hint names one document by its hire and its key.
-    hinted: hints.map(({ recordId }) => recordId.split('/')[0] ?? recordId),
+    hinted: hints.map(({ recordId }) => hireOfHint(recordId)),
   };
   for (let after: HireRow | undefined; ; ) {
     const hires = await hiresDueForDocuments(deps.store, due, after);
@@ -105,6 +108,9 @@ async function* dueHires(
     if (after === undefined) return;
   }
 }
+
+/** A hint names one document by its hire and its key. */
+const hireOfHint = (recordId: string): string => recordId.split('/')[0] ?? recordId;
 
 /** Returns false if another run took over. */
 async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {

@@ -15,7 +15,7 @@ import {
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
-import { noted, type PushContext, type Verdict } from '../push/push-context.ts';
+import { createFailures, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** The stream that exchanges fields; it gets hints about employees to read again. */
 const FIELDS = 'employees';
@@ -28,13 +28,15 @@ const READ_MS = 60_000;
  */
 export async function pushEmployment(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const verdicts = new Map<string, Verdict>();
+  const failures = createFailures();
   for await (const page of pagesOf(context)) {
     for (const id of page.gone) verdicts.set(id, { id, kind: 'skipped', reason: 'deleted in the HR system' });
-    for (const verdict of await pushPage(context, page)) verdicts.set(verdict.id, verdict);
+    for (const verdict of await pushPage(context, page, failures)) verdicts.set(verdict.id, verdict);
     await page.done();
     beat();
     if (!(await touchRun(context.deps.store, context.key, context.runId))) break;
   }
+  failures.end();
   return [...verdicts.values()];
 }
 
@@ -108,7 +110,11 @@ async function readEach(
 }
 
 /** Adds a hint for each employee left out, so that the next run looks again even if the HRIS reports no change. */
-async function pushPage(context: PushContext, { employees, isNews }: Page): Promise<Verdict[]> {
+async function pushPage(
+  context: PushContext,
+  { employees, isNews }: Page,
+  failures: ReturnType<typeof createFailures>,
+): Promise<Verdict[]> {
   const { store } = context.deps;
   const { tenantId, stream } = context.key;
   const ids = employees.map(({ ref }) => ref.id);
@@ -119,7 +125,10 @@ async function pushPage(context: PushContext, { employees, isNews }: Page): Prom
   for (const employee of employees) {
     const { id } = employee.ref;
     const employment = linked.get(id);
-    if (employment !== undefined) verdicts.push({ id, ...(await pushOne(context, employment, employee)) });
+    if (employment === undefined) continue;
+    const one = await failures.tryOne(() => pushOne(context, employment, employee));
+    const verdict = 'done' in one ? one.done : { kind: 'skipped' as const, reason: one.failed.message };
+    verdicts.push({ id, ...verdict });
   }
   const leftOut = verdicts.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
   await addHints(store, tenantId, stream, leftOut);

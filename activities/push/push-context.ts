@@ -66,6 +66,36 @@ export function leftMs(
   return Number(until ?? 0) + deps.limits.partnerLagMs - now;
 }
 
+/** After so many failures in a row, the other side is to blame and not the records. */
+const MOST_FAILURES = 3;
+
+/**
+ * Lets a pass go on after a record that fails for a while, so that it stops no other record. `end` throws the first
+ * failure, so that the pass is tried again for such records once it is through.
+ */
+export function createFailures() {
+  let first: ConnectorError | undefined;
+  let inRow = 0;
+  return {
+    async tryOne<T>(work: () => Promise<T>): Promise<{ done: T } | { failed: ConnectorError }> {
+      try {
+        const done = await work();
+        inRow = 0;
+        return { done };
+      } catch (error) {
+        if (!isConnectorError(error) || (error.action !== 'retry' && error.action !== 'unknown')) throw error;
+        first ??= error;
+        inRow += 1;
+        if (inRow === MOST_FAILURES) throw error;
+        return { failed: error };
+      }
+    },
+    end(): void {
+      if (first !== undefined) throw first;
+    },
+  };
+}
+
 /** Shows that the run is alive. @throws ConnectorError RUN_SUPERSEDED */
 export async function assertOurs({ deps, key, runId }: OwnRun & Pick<PushContext, 'deps'>): Promise<void> {
   if (await touchRun(deps.store, key, runId)) return;

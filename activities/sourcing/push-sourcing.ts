@@ -23,7 +23,7 @@ import type { Connection } from '../connections.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
-import { leftMs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { createFailures, leftMs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**
  * Makes the leads named by the tenant's rules candidates of a job, once per lead and job. For each lead it asks the
@@ -41,8 +41,9 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
   const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, [...leads, ...sent]);
   const verdicts = new Map(unread.map((one) => [one.id, one]));
   const run: Run = { ...context, settings, now, verdicts, waitMs: 0, isOutOfCredits: false };
+  const failures = createFailures();
   for (const one of [...left, ...leads.filter(({ consentOn }) => consentOn === undefined)]) {
-    await lookUp(run, one, rows.get(sourcedKey(one)));
+    await failures.tryOne(() => lookUp(run, one, rows.get(sourcedKey(one))));
     beat();
   }
   const planned = leads.flatMap((lead) => plan(run, lead, rows.get(sourcedKey(lead))));
@@ -55,12 +56,13 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
   run.isOutOfCredits = credits.isOut;
   let mayTry = credits.mayTry;
   for (const one of planned) {
-    if (mayTry) await take(run, one);
+    if (mayTry) await failures.tryOne(() => take(run, one));
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
     if (run.isOutOfCredits) mayTry = false;
     beat();
   }
   if (run.waitMs > 0) throw outcomeUnknown('A new candidate', run.waitMs);
+  failures.end();
   if ([...verdicts.values()].every(({ kind }) => kind !== 'held')) await forgetAllowed(deps.store, key);
   return [...verdicts.values()];
 }

@@ -245,6 +245,19 @@ test('an offer signed late is in the record with the pass of its event', async (
   }
 });
 
+test('a hire whose documents cannot be listed for now keeps no other hire’s documents waiting', async () => {
+  const { run, stored, store, hire, sandbox } = await hiredBesideFolder('resume');
+  const first = { ...hire, job_candidate_id: '0', onboarding_candidate_id: null };
+  await store.kysely.insertInto('hires').values(first).execute();
+  await addHints(store, 'acme', 'documents', ['0', hire.job_candidate_id]);
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'server-error', on: 'candidates.get', nth: 1 }] });
+  await expect(run('one')).rejects.toMatchObject({ status: 500 });
+  expect(stored()).toHaveLength(1);
+  expect(await readHints(store, 'acme', 'documents')).toMatchObject([{ recordId: '0' }]);
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 2 } });
+  expect(await readHints(store, 'acme', 'documents')).toEqual([]);
+});
+
 test('documents for an HR system that has no section for them are refused when the file is applied', async () => {
   await expect(hiredIntoBamboo('resume', {})).rejects.toThrow(
     /takes no documents as configured\. Set hris\.fileCategory/,

@@ -16,15 +16,23 @@ import { created, employee, write } from '../../hris/profile.ts';
 import { type OpenSandbox, openSandbox } from '../../sandbox/open-sandbox.ts';
 import { linkPerson, who } from '../../store/known-people.ts';
 import { freshStore } from '../../store/stores.ts';
+import { killablePartner } from '../killable.ts';
 
 interface EmploymentWorldOptions {
   people: number;
   changes?: boolean;
   wrap?: (hris: HrisConnection) => HrisConnection;
+  /** What happens before each call to the partner by the stream. */
+  beforeCall?: (operation: string) => void;
 }
 
 /** People who were hired: enrolled at a real partner, employed in a real HRIS, linked and written back. */
-export async function employmentWorld({ people, changes = true, wrap = (hris) => hris }: EmploymentWorldOptions) {
+export async function employmentWorld({
+  people,
+  changes = true,
+  wrap = (hris) => hris,
+  beforeCall = () => undefined,
+}: EmploymentWorldOptions) {
   const sandbox = await openSandbox({ jobs: 1, candidates: 0 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const { store } = await freshStore('sqlite');
@@ -38,7 +46,7 @@ export async function employmentWorld({ people, changes = true, wrap = (hris) =>
       streams: { employment: { wholeWithin: 86_400_000 } },
       writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
     },
-    partner: sandbox.partner,
+    partner: killablePartner(sandbox, { pass: beforeCall }),
     hris: ownHris('hr', wrap(hris)),
     keyFingerprint: 'one',
   } as unknown as Connection;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { readHints } from '../../../src/store/hints.ts';
 import { employmentWorld } from './employment-world.ts';
@@ -84,4 +85,52 @@ test('of 220 numbers corrected at once, all arrive although the run dies between
   const last = await Promise.all([shown(0), shown(150), shown(219)]);
   expect(last.map((one) => (one as { employeeId?: unknown }).employeeId)).toEqual(['N-1', 'N-151', 'N-220']);
   expect((await writes()) - before).toBe(220);
+});
+
+test('an employee about whom the partner answers with an error keeps no other from being told', async () => {
+  let looks = 0;
+  let failing = (_look: number): boolean => false;
+  const { run, edit, shown } = await employmentWorld({
+    people: 3,
+    beforeCall(point) {
+      if (point !== 'onboarding.getCandidate/before') return;
+      looks += 1;
+      if (failing(looks))
+        throw new ConnectorError({ code: 'SERVER_ERROR', action: 'retry', message: 'failed', status: 500 });
+    },
+  });
+  await run('one');
+  await edit(sql`update employees set badge = 'N-' || id`);
+  [looks, failing] = [0, (look) => look === 1];
+  await expect(run('two')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+  const told = await Promise.all([shown(0), shown(1), shown(2)]);
+  expect(told.map((one) => (one as { employeeId?: unknown }).employeeId)).toEqual([
+    expect.not.stringMatching('N-'),
+    'N-2',
+    'N-3',
+  ]);
+  failing = () => false;
+  expect(await run('two')).toMatchObject({ state: 'done' });
+  expect(await shown(0)).toMatchObject({ employeeId: 'N-1' });
+});
+
+test('a partner that fails for one employee after another is asked about no further ones', async () => {
+  let looks = 0;
+  let isDown = false;
+  const { run, edit, shown } = await employmentWorld({
+    people: 9,
+    beforeCall(point) {
+      if (!isDown || point !== 'onboarding.getCandidate/before') return;
+      looks += 1;
+      throw new ConnectorError({ code: 'SERVER_ERROR', action: 'retry', message: 'failed', status: 500 });
+    },
+  });
+  await run('one');
+  await edit(sql`update employees set badge = 'N-' || id`);
+  isDown = true;
+  await expect(run('two')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+  expect(looks).toBe(3);
+  isDown = false;
+  expect(await run('two')).toMatchObject({ state: 'done' });
+  expect(await shown(8)).toMatchObject({ employeeId: 'N-9' });
 });

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
 import type { LeadInput } from '../../../src/partner/contract/campaigns.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
@@ -70,6 +71,22 @@ async function sourcingWorld({
     },
   };
 }
+
+test('a lead about whom the partner answers with an error keeps no other from the job', async () => {
+  const { once, run, lead, made, partnerSays, rows } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'eve@example.com', consentAt: CONSENT });
+  let looks = 0;
+  partnerSays.change = (operation) => {
+    if (operation !== 'candidates.list') return;
+    looks += 1;
+    const failed = { code: 'SERVER_ERROR', action: 'retry', message: 'failed', status: 500 } as const;
+    if (looks === 1) throw new ConnectorError(failed);
+  };
+  await expect(once('one')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+  expect(await made()).toMatchObject({ people: 1, requests: 1 });
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1, unchanged: 1 } });
+  expect((await rows()).map(({ state }) => state)).toEqual(['done', 'done']);
+});
 
 test('a lead becomes a candidate of the job with the day of their consent, once', async () => {
   const { run, lead, rows, made, consentOf } = await sourcingWorld();
