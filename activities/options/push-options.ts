@@ -320,7 +320,10 @@ async function moveValues(run: Run, { field, plan, uses }: Sides): Promise<boole
 
 type Move = Place & { held: string[]; after: string[] };
 
-/** Stores one row per record, even if the record holds the field in several places. */
+/**
+ * Stores one row per record, even if the record holds the field in several places. If the partner refuses the values of
+ * several records together, each record's are sent alone.
+ */
 async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
   const changes = new Map<string, NewWrite['changes']>();
   for (const { input, held, after } of moves) {
@@ -334,6 +337,8 @@ async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move
     await noted(run, writes, () => run.connection.partner.customFieldValues.upsertBulk({ body }));
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    const alone = [...Map.groupBy(moves, ({ input }) => String(input.entityId)).values()];
+    if (alone.length > 1) for (const own of alone) await sendValues(run, field, own);
   }
 }
 

@@ -44,10 +44,14 @@ export async function pushRequisitions(context: PushContext, beat: () => void): 
   const waits = pushed.flatMap(([, one]) => (one.kind === 'waiting' ? one.waitMs : []));
   if (waits.length > 0) throw outcomeUnknown('A job was asked for', Math.max(...waits));
   const changes = pushed.flatMap(([, one]) => changesOf(one));
-  await writeValues(run, changes);
+  const refused = await writeValues(run, changes);
   const written = changes.length > 0 || pushed.some(([, { kind }]) => kind === 'created');
   const after = written ? await readJobs(run.connection, run.defined) : run.jobs;
-  return pushed.map(([{ id }, one]) => ({ id, ...verdictOf(run, one, after) }));
+  return pushed.map(([{ id }, one]) => {
+    const code = refused.get(id);
+    if (code === undefined) return { id, ...verdictOf(run, one, after) };
+    return { id, kind: 'quarantined', reason: `the hiring platform refused the values of its job: ${code}` };
+  });
 }
 
 async function openRun({ deps, connection, key, runId }: PushContext): Promise<RequisitionRun> {
@@ -88,8 +92,12 @@ function changesOf(pushed: Pushed): Change[] {
   return values.length === 0 ? [] : [{ wanted, job, values }];
 }
 
-async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
-  if (changes.length === 0) return;
+/**
+ * If the partner refuses the values of several jobs together, each job's are sent alone. Returns the requisitions whose
+ * values it refuses, with the code.
+ */
+async function writeValues(run: RequisitionRun, changes: readonly Change[]): Promise<Map<string, string>> {
+  if (changes.length === 0) return new Map();
   const { deps, connection, mapping } = run;
   const writes = changes.map(({ wanted, job, values }) => ({
     target: 'job',
@@ -107,8 +115,10 @@ async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
   );
   const outcomes = await connection.partner.inChunks(contract.customFieldValues.upsertBulk, { body });
   const failed = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome]));
-  const [first] = failed;
-  if (first === undefined) return settleWrites(deps.store, batchId, 'done');
+  if (failed.length === 0) {
+    await settleWrites(deps.store, batchId, 'done');
+    return new Map();
+  }
   const jobsIn = (chunks: readonly { from: number; to: number }[]): Set<string> =>
     new Set(chunks.flatMap(({ from, to }) => body.slice(from, to).map(({ entityId }) => entityId)));
   const refusals = failed.filter(({ error }) => isConnectorError(error) && error.action === 'reject');
@@ -119,7 +129,14 @@ async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
     const ids = some.map(({ wanted }) => wanted.id);
     await settleSomeWrites(deps.store, batchId, ids, outcome);
   }
-  throw first.error;
+  const [silent] = failed.filter((one) => !refusals.includes(one));
+  if (silent !== undefined) throw silent.error;
+  const left = changes.filter(({ job }) => refused.has(job.id));
+  const [{ error }] = refusals as [(typeof refusals)[number]];
+  if (left.length === 1) return new Map(left.map(({ wanted }) => [wanted.id, (error as ConnectorError).code]));
+  const alone = new Map<string, string>();
+  for (const one of left) for (const [id, code] of await writeValues(run, [one])) alone.set(id, code);
+  return alone;
 }
 
 /** Judges by the list read after the writes, because a successful answer has been wrong before. */

@@ -247,6 +247,24 @@ test('a request that dies marks none of those that arrived, and its own are look
   expect(new Set(all)).toEqual(new Set(['job done', 'job absent']));
 });
 
+test('one job whose value is refused keeps no other job’s value from following the new name', async () => {
+  const { hr, run, holdInJobs, held, refused, outcomes, options } = await optionWorld({ jobs: 3 });
+  const bar = hr.add('Bar');
+  hr.add('Kitchen');
+  await run('one');
+  await holdInJobs('Bar', 3);
+  hr.rename(bar, 'Lounge');
+  const [, second = ''] = [...(await held()).keys()];
+  refused.add(second);
+  await run('two');
+  expect([...(await held()).values()]).toEqual(['Lounge', 'Bar', 'Lounge']);
+  expect(await options()).toContain('Bar');
+  expect((await outcomes()).filter((one) => one === 'job done')).toHaveLength(2);
+  refused.clear();
+  await run('three', { full: true });
+  expect([...(await held()).values()]).toEqual(['Lounge', 'Lounge', 'Lounge']);
+});
+
 test.each([
   ['before', 'options absent'],
   ['after', 'options done'],

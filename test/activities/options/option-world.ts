@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
 import type { OpenTenant } from '../../../src/operator/open-tenant.ts';
 import { planStreams } from '../../../src/operator/plan-streams.ts';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { resumeStream } from '../../../src/store/streams.ts';
@@ -43,9 +45,17 @@ export async function optionWorld(asked: Asked = {}) {
     points.pass(point);
     return meanwhile.at?.(point);
   };
+  const killable = killablePartner(sandbox, { pass }, (operation, answer) => meanwhile.seen?.(operation, answer));
+  /** Records whose values the partner refuses, and every request with one of them. */
+  const refused = new Set<string>();
+  const upsertBulk: PartnerClient['customFieldValues']['upsertBulk'] = async (input, options) => {
+    const error = { code: 'INVALID_REQUEST', action: 'reject', message: 'refused', status: 400 } as const;
+    if (input.body.some(({ entityId }) => refused.has(String(entityId)))) throw new ConnectorError(error);
+    return killable.customFieldValues.upsertBulk(input, options);
+  };
   const { deps, tenant, connection, close } = await openOptionRun({
     ...facts,
-    partner: killablePartner(sandbox, { pass }, (operation, answer) => meanwhile.seen?.(operation, answer)),
+    partner: { ...killable, customFieldValues: { ...killable.customFieldValues, upsertBulk } },
     pass: points.pass,
   });
   onTestFinished(close);
@@ -54,6 +64,7 @@ export async function optionWorld(asked: Asked = {}) {
     sandbox,
     points,
     meanwhile,
+    refused,
     store: deps.store,
     hr: {
       add: (name: string, table = 'departments') =>

@@ -75,6 +75,37 @@ test.each([
   expect([noted.get(outcome)?.length, noted.get('done')?.length, noted.size]).toEqual([2, 102, 2]);
 });
 
+/** A partner that refuses every request with a value of this job. */
+function refusingJob(isRefused: (entityId: string) => boolean) {
+  return (partner: PartnerClient): PartnerClient => {
+    const inChunks = async (...[endpoint, input, options]: Parameters<PartnerClient['inChunks']>) => {
+      const { body } = input as unknown as { body: { entityId: string }[] };
+      if (!body.some(({ entityId }) => isRefused(entityId))) return partner.inChunks(endpoint, input, options);
+      const error = new ConnectorError({ code: 'INVALID_REQUEST', action: 'reject', message: 'refused' });
+      return [{ from: 0, to: body.length, ok: false, error }];
+    };
+    return { ...partner, inChunks: inChunks as unknown as PartnerClient['inChunks'] };
+  };
+}
+
+test('a job whose values are refused keeps no other job’s values from being equal, and is told', async () => {
+  let bad = '';
+  const { open, run, store, jobsOf, costCentreId } = await requisitionWorld(refusingJob((id) => id === bad));
+  const ids = ['R-1', 'R-2', 'R-3'];
+  open.push(...ids.map((id) => requisition(id)));
+  await run('one');
+  bad = String((await jobsOf('R-2'))[0]?.id);
+  open.splice(0, open.length, ...ids.map((id) => requisition(id, { costCentre: 'K-2' })));
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { updated: 2, quarantined: 1 } });
+  const jobs = await Promise.all(ids.map(jobsOf));
+  expect(jobs.map(([job]) => job?.customFields?.[costCentreId]?.value)).toEqual(['K-2', 'K-1', 'K-2']);
+  expect(await readQuarantine(store, key)).toMatchObject([
+    { record_key: 'R-2', reason: expect.stringContaining('INVALID_REQUEST') },
+  ]);
+  bad = '';
+  expect(await run('three')).toMatchObject({ state: 'done', counts: { updated: 1, unchanged: 2 } });
+});
+
 test.each(REQUEST_FAULTS)('one job, although its creation meets %s', async (kind) => {
   const { open, run, jobsOf, sandbox } = await requisitionWorld();
   open.push(requisition('R-1'), requisition('R-2'));
