@@ -75,7 +75,8 @@ async function fetchCandidates(
   const limit = pLimit(AT_ONCE);
   const people = fetched.items.map((candidate) =>
     limit(async (): Promise<[string, FetchedRecord]> => {
-      const customFields = await readValues(connection, String(candidate.id), defined);
+      const { customFields, unreadable } = await readValues(connection, String(candidate.id), defined);
+      if (unreadable !== undefined) return [String(candidate.id), { unreadable }];
       return [String(candidate.id), { sources: { candidate: { ...candidate, customFields } } }];
     }),
   );
@@ -83,16 +84,27 @@ async function fetchCandidates(
   return new Map([...broken, ...(await Promise.all(people))]);
 }
 
-/** Returns the values in the form records have. Values of a work experience are not the candidate's own. */
-async function readValues({ partner }: PartnerSide, entityId: string, defined: readonly FieldDefinition[]) {
+/**
+ * Returns the values in the form records have. Values of a work experience are not the candidate's own. A field whose
+ * value cannot be read would read as emptied, so such a value makes the whole record unreadable.
+ */
+async function readValues(
+  { partner }: PartnerSide,
+  entityId: string,
+  defined: readonly FieldDefinition[],
+): Promise<{ customFields: Record<string, unknown>; unreadable?: string }> {
   const labels = new Map(
     defined.filter(({ entity }) => entity === 'candidate').map(({ id, label }) => [String(id), label]),
   );
-  if (labels.size === 0) return {};
+  if (labels.size === 0) return { customFields: {} };
   const query = { entityType: 'candidate' as const, entityId };
-  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
+  const { items, unreadable } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
+  const [broken] = unreadable;
   const own = items.filter(({ parentEntityId }) => parentEntityId === null || parentEntityId === undefined);
-  return Object.fromEntries(
-    own.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
-  );
+  return {
+    customFields: Object.fromEntries(
+      own.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
+    ),
+    ...(broken === undefined ? {} : { unreadable: `the value of a custom field: ${broken.reason}` }),
+  };
 }

@@ -70,3 +70,20 @@ test('one who is deleted is believed gone after a second run, and the others go 
   expect(await exchange('fourth')).toMatchObject({ state: 'done', counts: { unchanged: 1, skipped: 0 } });
   expect((await world.read(stays))?.partner).toMatchObject({ costCentre: 'CC-8' });
 });
+
+test('a value of theirs that cannot be read is not taken for emptied', async () => {
+  world = await createWorld();
+  const imported = await importOne();
+  await edit(imported, 'shifts', 'partner', ['Early', 'Night']);
+  await exchange('first');
+  const refuses: Conditions['refuses'] = (method, path) => {
+    if (method !== 'GET' || !path.includes('/custom-field-values?')) return undefined;
+    const values = world.call('GET', path.replace('/v1/partner', '')) as unknown as object[];
+    const data = values.map((one) => ({ ...one, customFieldId: null }));
+    return { status: 200, headers: {}, body: JSON.stringify({ status: 'success', data }) };
+  };
+  const second = await exchange('second', { refuses });
+  expect(second).toMatchObject({ state: 'partial', counts: { read: 1, updated: 0, quarantined: 1 } });
+  expect((await world.read(imported))?.hris).toMatchObject({ shifts: ['Early', 'Night'] });
+  expect(await exchange('third')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+});
