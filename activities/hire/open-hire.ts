@@ -6,8 +6,10 @@ import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import { type Held, refusalHold } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
 import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
+import { shownStatus } from '../../src/plan/plan-write-back.ts';
+import { isRestoredSince } from '../../src/store/backups.ts';
 import { observes } from '../../src/store/freezes.ts';
-import { endEarlier, moveResting } from '../../src/store/hire-states.ts';
+import { endEarlier, endHire, moveResting } from '../../src/store/hire-states.ts';
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
@@ -24,7 +26,7 @@ import { askAbout } from '../reconcile/ask-about.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
-import { isInScope, keepSeen, readSources, type Seen, seePerson } from './read-sources.ts';
+import { isInScope, keepSeen, readEnrolment, readSources, type Seen, seePerson } from './read-sources.ts';
 import { enrolmentReference, type HireContext, personOf } from './with-hire.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
@@ -60,7 +62,7 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
     const { tenantId, jobCandidateId } = input;
     const isErased = await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }]);
     if (isErased.size > 0) return { opened: closed(undefined) };
-    const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
+    const latest = await latestNotForgotten(deps, connection, input);
     const opening = planOpening(await readKnown(store, latest), input);
     if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
     if (latest === undefined || opening.kind === 'closed') return { opened: closed(latest) };
@@ -71,6 +73,28 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
     const { step, hold } = opening.kind === 'resume' ? opening : { step: 'enrol' as const, hold: undefined };
     return { opened: { ...opened(connection, latest.period, step), ...(hold === undefined ? {} : { hold }) } };
   });
+}
+
+/**
+ * The newest period of an application. A restored store may know it as done although its employment was ended after the
+ * backup: the person is out of the stage, and their enrolment shows the status of those who left.
+ */
+async function latestNotForgotten(
+  { store, log }: ActivityDeps,
+  connection: Connection,
+  { tenantId, jobCandidateId, watch }: Input,
+): Promise<HireRow | undefined> {
+  const latest = await latestHire(store, tenantId, jobCandidateId);
+  if (!watch || latest?.state !== 'done' || latest.onboarding_candidate_id === null) return latest;
+  if (!(await isRestoredSince(store, Number(latest.ended_at)))) return latest;
+  const ref = refOf(latest);
+  const { externalStatus } = await readEnrolment({ connection, ref }, latest.onboarding_candidate_id);
+  if (shownStatus(externalStatus) !== connection.tenant.writeBack.leftStatus) return latest;
+  const { presence } = await seePerson(store, connection, jobCandidateId);
+  if (presence.verdict !== 'out') return latest;
+  await endHire(store, ref, 'left', ['done']);
+  log.info(ref, 'the employment was ended after the backup: the hire is over');
+  return latestHire(store, tenantId, jobCandidateId);
 }
 
 async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownHire> {

@@ -229,7 +229,10 @@ export function takeSeen(connection: Connection, ref: HireRef): Seen | undefined
 const told = keptBriefly<{ employeeId: string | undefined }>();
 
 /** Reads the hire's enrolment, and keeps the Employee ID it shows for a plan that may follow. */
-export async function readEnrolment({ connection, ref }: HireContext, onboardingCandidateId: string) {
+export async function readEnrolment(
+  { connection, ref }: Pick<HireContext, 'connection' | 'ref'>,
+  onboardingCandidateId: string,
+) {
   const params = { onboardingCandidateId };
   const { data } = await connection.partner.onboarding.getCandidate({ params }, { priority: 'live' });
   told.keep(connection, ref, { employeeId: shownEmployeeId(data.externalStatus) });

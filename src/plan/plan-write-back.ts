@@ -84,8 +84,12 @@ interface Written {
 
 /** Whether the enrolment shows what was written to it. */
 export function isShown(externalStatus: unknown, { status, employeeId }: Written): boolean {
-  const shown = (externalStatus ?? {}) as { status?: unknown };
-  return shownEmployeeId(externalStatus) === employeeId && String(shown.status) === status;
+  return shownEmployeeId(externalStatus) === employeeId && shownStatus(externalStatus) === status;
+}
+
+/** Your system's status on an enrolment. */
+export function shownStatus(externalStatus: unknown): string {
+  return String((externalStatus as { status?: unknown } | undefined)?.status);
 }
 
 /** The Employee ID on an enrolment. */

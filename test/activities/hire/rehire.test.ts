@@ -212,6 +212,24 @@ describe.each(kinds)('who left and was hired again after the backup that knows t
     expect(await cancelHire(fleet.deps, again)).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
   });
 
+  test('whose end the backup does not know is over once seen out of the stage, and hired anew when back', async () => {
+    const { fleet, ref, id, move, end } = await employPerson({ database });
+    const { tenantId, jobCandidateId } = ref;
+    const look = () => openHire(fleet.deps, { tenantId, jobCandidateId, adopt: false, watch: true });
+    await move('SCREEN');
+    expect(await end()).toEqual({ verdict: 'over' });
+    await fleet.store.kysely.updateTable('hires').set({ state: 'done' }).execute();
+    await fleet.store.kysely.deleteFrom('intents').where('verb', '=', 'terminate-employee').execute();
+    expect(await look()).toMatchObject({ period: 1, step: 'watch-done' });
+    await noteRestored(fleet.store, 'ada');
+    await move('HIRED');
+    expect(await look()).toMatchObject({ period: 1, step: 'watch-done' });
+    await move('SCREEN');
+    expect(await look()).toEqual({ verdict: 'closed', period: 1, state: 'left' });
+    await move('HIRED');
+    expect(await fleet.open('acme', id)).toMatchObject({ verdict: 'open', period: 2 });
+  });
+
   test('who left again long after their first day is the HR system’s matter', async () => {
     const { beginAnew, move, update, fleet, again } = await restored();
     await update({ startDate: '2020-01-01' });
