@@ -14,7 +14,9 @@ import {
 } from '../../src/store/employments.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { hireOf } from '../../src/store/open-store.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
+import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
 import { createFailures, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** The stream that exchanges fields; it gets hints about employees to read again. */
@@ -145,6 +147,8 @@ async function pushOne(
   if (employment.hire.state === 'open')
     return { kind: 'skipped', reason: 'its hire is under way, and writes back by itself' };
   try {
+    const hire = { store: deps.store, connection, ref: hireOf(employment.hire) };
+    if (await isOfAnother(hire, employment.employee, employee)) return { kind: 'quarantined', reason: OF_ANOTHER };
     const wanted = wantedEmployment(writeBack, employee);
     const { employee_id: id, employee_number: number } = employment.hire;
     const hired = { employeeId: (writeBack.employeeId === 'id' ? id : number) ?? '', status: writeBack.status };

@@ -20,6 +20,7 @@ import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { FieldConflictRow } from '../../src/store/stream-tables.ts';
 import { definitionsInUse } from '../fields/field-values.ts';
+import { personIn } from '../hire/read-employee.ts';
 import { type Elapsed, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
@@ -150,8 +151,9 @@ function judge(
   const job = fetched.jobId === undefined ? undefined : jobs.get(fetched.jobId);
   const sources = decodeCustomFields({ ...fetched.sources, ...(job && { job }) }, defined);
   const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));
-  const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record: held, defined });
-  const { renewed, identities, ...known } = knownOf(state, now);
+  const record = isOfAnother(state, held, connection) ? { fields: {}, unreadable: allOfAnother(mapping) } : held;
+  const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record, defined });
+  const { renewed, identities, ...known } = knownOf(state, { ...recordIdentity(held), ...now, ...ownIdentity(state) });
   const again = (of: string): boolean => full || open.some((row) => row.field === of && isToBeTried(row));
   const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
   const settlesMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
@@ -234,6 +236,33 @@ function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): re
   if (!('customField' in path)) return [path.source, path.field, path.key];
   const definition = customFieldOf(path, defined);
   return [path.source, 'customFields', definition?.id, definition?.type];
+}
+
+/** Where the identities of a pair keep the reference of the HR system's record; no field has this name. */
+const RECORD = '@record';
+
+/** Identity of the HR system's record: the person of the reference that it stores. */
+function recordIdentity({ reference }: HeldRecord): FieldIdentities {
+  if (reference === undefined) return {};
+  return { [RECORD]: createHash('sha256').update(personIn(reference)).digest('base64url').slice(0, 10) };
+}
+
+/**
+ * Whether the record behind this id is another one than the pair was judged by: an id may mean somebody else after a
+ * restore there, a move to another system, or with the credentials of another account.
+ */
+function isOfAnother({ identities }: PairState, held: HeldRecord, { hris }: ExchangeContext['connection']): boolean {
+  if (held.reference === undefined && hris.capabilities.mayHideReference === true) return false;
+  return identities[RECORD] !== undefined && identities[RECORD] !== recordIdentity(held)[RECORD];
+}
+
+/** The record's identity once known: another reference never replaces it. */
+function ownIdentity({ identities }: PairState): FieldIdentities {
+  return identities[RECORD] === undefined ? {} : { [RECORD]: identities[RECORD] };
+}
+
+function allOfAnother(mapping: Mapping): Readonly<Record<string, string>> {
+  return Object.fromEntries(exchangedFields(mapping).map(({ target }) => [target, 'RECORD_OF_ANOTHER']));
 }
 
 /** Returns the stored state without fields that were replaced by others. */

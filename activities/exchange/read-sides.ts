@@ -29,6 +29,8 @@ export interface HeldRecord {
   fields: EmployeeFields;
   /** Fields whose value does not have their type, with a code that says why. */
   unreadable?: Readonly<Record<string, string>>;
+  /** The reference that the record stores. */
+  reference?: string;
   /** Whether the employment has ended; absent if the HR system does not say. */
   former?: boolean;
 }

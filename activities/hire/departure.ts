@@ -18,7 +18,7 @@ import type { OwnRecord } from '../own-hris.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isShared, isTakenOver } from './ask-person.ts';
 import { employeeIdOf, tellWhyHeld, writeEmployeeId } from './finish-hire.ts';
-import { readEmployee } from './read-employee.ts';
+import { isOfAnother, OF_ANOTHER, readEmployee } from './read-employee.ts';
 import { seePerson } from './read-sources.ts';
 import {
   END_VERB,
@@ -216,6 +216,7 @@ async function endOnce(hire: HireContext): Promise<Ended | undefined> {
 
 async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
   const shown = await readShown(hire);
+  if (shown !== undefined && (await isOfAnother(hire, shown.ref, shown))) return notEnded(hire, OF_ANOTHER);
   if (shown?.former === true) return undefined;
   if (await isShared(hire, ownOf(hire))) return notEnded(hire, 'Another hire uses it too.');
   if (hire.connection.hris.employees.terminate === undefined)

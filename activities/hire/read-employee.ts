@@ -22,7 +22,7 @@ import { TAKEN_OVER } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
-import { END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';
+import { CREATE_VERB, END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';
 import type { Elapsed } from './write-once.ts';
 
 const READ_MS = 30_000;
@@ -35,6 +35,42 @@ export function readEmployee({ employees }: OwnHris, employee: Employee): Promis
 /** An employee of the tenant's current HR system, from an id that a person or that system gave. */
 export function employeeHere({ connection }: Pick<HireContext, 'connection'>, id: string): Employee {
   return employeeIn(connection.tenant.hris.connection, id);
+}
+
+export const OF_ANOTHER =
+  'The record with this id no longer has the reference that hirebridge gave it, so it may be somebody else by now. ' +
+  'Look whether the HR system was restored, or its credentials are those of another account.';
+
+/**
+ * Whether this is another record than the one that this hire made: an id may mean somebody else after a restore in the
+ * HR system, or with the credentials of another account. False where nobody can tell.
+ */
+export async function isOfAnother(
+  { store, connection, ref }: Pick<HireContext, 'store' | 'connection' | 'ref'>,
+  employee: Employee,
+  { reference }: Pick<OwnRecord, 'reference'>,
+): Promise<boolean> {
+  const { storesReference, mayHideReference = false } = connection.hris.capabilities;
+  if (!storesReference || (reference === undefined && mayHideReference)) return false;
+  const creation = await latestIntent(store, ref, CREATE_VERB);
+  if (creation?.outcome !== 'done') return false;
+  const pinned = readKept<{ reference: string }>(creation.pinned);
+  if (pinned === 'purged' || personIn(reference ?? '') === personIn(pinned.reference)) return false;
+  const { employees } = await findPerson(store, { employee });
+  return employees.some(
+    (one) => one.how === 'made' && isSameEmployee(one.employee, employee) && isSameHire(one.hire, ref),
+  );
+}
+
+/** Company and candidate: a further employment has the person's reference and more. */
+export function personIn(reference: string): string {
+  return reference.split(':', 2).join(':');
+}
+
+/** The same of an employee who was not read yet. */
+export async function becameAnother(hire: Parameters<typeof isOfAnother>[0], employee: Employee): Promise<boolean> {
+  const shown = await readEmployee(hire.connection.hris, employee);
+  return shown !== undefined && (await isOfAnother(hire, employee, shown));
 }
 
 /**

@@ -48,6 +48,8 @@ export interface DescribedField {
 export interface HrisCapabilities {
   /** The employee's record stores our reference, and can be looked up by it. */
   storesReference: boolean;
+  /** A record may be shown without the reference that it stores. */
+  mayHideReference?: boolean;
   /** How long after a write a read may still miss it; 0 if reads show every write at once. */
   readLagMs: number;
   /** How long an accepted change may not show in reads; `readLagMs` if absent. */

@@ -96,6 +96,7 @@ function wordsOf(code: string): string[] {
 const WORDS: Readonly<Record<string, string>> = {
   [NOT_KEPT]: 'written, but it came back different; left alone until somebody edits it',
   [NOT_SHOWN]: 'written and accepted, but the old value is still shown there; left alone until somebody edits it',
+  RECORD_OF_ANOTHER: 'the record no longer has our reference, so its id may mean somebody else by now',
   NOT_A_TEXT: 'the HR system holds bytes where a text belongs',
   BROKEN_TEXT: 'the text holds a character that no database keeps',
   TOO_LONG: 'the text is too long',

@@ -55,7 +55,7 @@ function openConnection(options: SftpOptions): HrisConnection {
   const hris: Sftp = { session, files: createReadyFiles(session, options), options };
   return {
     // A request shows at once, and a second one with its name is refused; only changes show late, in the next roster.
-    capabilities: { storesReference: true, readLagMs: 0, shownWithinMs: options.rosterMaxAge },
+    capabilities: { storesReference: true, mayHideReference: true, readLagMs: 0, shownWithinMs: options.rosterMaxAge },
     employees: {
       find: (key, signal) => findEmployee(hris, key, signal),
       read: readTogether((ids, signal) => readEmployees(hris, ids, signal)),

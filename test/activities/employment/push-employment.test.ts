@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { readHints } from '../../../src/store/hints.ts';
+import { openIntent } from '../../../src/store/intents.ts';
 import { employmentWorld } from './employment-world.ts';
 
 interface Told {
@@ -45,6 +46,21 @@ test('an employee who changed is hinted to the exchange of fields, a stranger is
   await run('three');
   const hinted = await readHints(store, 'acme', 'employees');
   expect(hinted.map(({ recordId }) => recordId).toSorted()).toEqual(['1', '2']);
+});
+
+test('the partner is told nothing of a record that became somebody else', async () => {
+  const { run, edit, shown, store } = await employmentWorld({ people: 1 });
+  const intent = { tenantId: 'acme', jobCandidateId: '0', period: 1, verb: 'create-employee', attempt: 1 };
+  await openIntent(store, { ...intent, pinned: { reference: 'ref-0' }, budgetMs: 1_000, state: 'done' });
+  await store.kysely.updateTable('intents').set({ outcome: 'done', result: '{}' }).execute();
+  await run('one');
+  const before = await shown(0);
+  await edit(sql`update employees set external_ref = null, badge = 'X-1', last_day = '2020-01-31'`);
+  expect(await run('two')).toMatchObject({ counts: { updated: 0, quarantined: 1 } });
+  expect(await shown(0)).toEqual(before);
+  await edit(sql`update employees set external_ref = 'ref-0'`);
+  await run('three');
+  expect(await shown(0)).toMatchObject({ status: 'left' });
 });
 
 test('an employee whose hire is under way is looked at again once it is over', async () => {

@@ -64,6 +64,18 @@ test('no-show ends the employment on its first day, and the partner shows that t
   expect(await end()).toEqual({ verdict: 'over' });
 });
 
+test.each([
+  ['no reference', 'null'],
+  ["another's reference", "'99:5001'"],
+])('an id that means somebody else by now, with %s, ends nobody', async (_whose, reference) => {
+  const { move, end, change, employees, employeeId, row } = await employPerson();
+  await move('SCREEN');
+  await change(`update employees set external_ref = ${reference}, given_name = 'Liv' where id = ${employeeId}`);
+  expect(await end()).toMatchObject(NOT_ENDED);
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+  expect(await row()).toMatchObject({ state: 'done' });
+});
+
 test('an end whose answer is lost is sent again after its deadline, and ends the employment once', async () => {
   const { move, end, employees, letPass, fleet } = await employPerson();
   await move('SCREEN');
