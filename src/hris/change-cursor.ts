@@ -4,7 +4,7 @@ import { ConnectorError } from '../errors.ts';
 /**
  * A position among changes that an HRIS stamps with its own time. A stamp is taken before the change is committed, so
  * continuing from the latest stamp read could miss changes: each pass begins after a stamp that had been the latest for
- * at least the overlap. Stamps are compared as text and only with each other; the overlap is measured by `clock`.
+ * at least the overlap. Stamps are compared only with each other; the overlap is measured by `clock`.
  */
 const changeCursor = z.object({
   /** All changes up to it have been read. Absent: nothing is certain yet. */
@@ -15,6 +15,18 @@ const changeCursor = z.object({
   pass: z.object({ after: z.string(), latest: z.string(), beganAt: z.number() }).optional(),
 });
 type ChangeCursor = z.output<typeof changeCursor>;
+
+const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)$/;
+
+/**
+ * What stamps sort by: as text, `12:00:00.5Z` would come before `12:00:00Z`, and a time in one zone before an earlier
+ * one in another. Whatever is no instant of ISO 8601 sorts as it stands.
+ */
+export function orderOf(stamp: string): string {
+  const [, second, digits = '', zone = ''] = INSTANT.exec(stamp) ?? [];
+  const at = Date.parse(`${second}${zone}`);
+  return Number.isNaN(at) ? stamp : `${new Date(at).toISOString().slice(0, 19)}.${digits.padEnd(9, '0')}Z`;
+}
 
 /** One page of a pass. */
 export interface ChangePage {
@@ -53,7 +65,7 @@ export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Curs
 export function nextChangeCursor(before: ChangeCursor, { after, latest, clock, overlapMs }: ChangePage): string {
   const { settled, end } = before;
   const { beganAt = clock, latest: sofar = '' } = before.pass ?? {};
-  const high = latest > sofar ? latest : sofar;
+  const high = orderOf(latest) > orderOf(sofar) ? latest : sofar;
   if (after !== undefined) return JSON.stringify({ settled, end, pass: { after, latest: high, beganAt } });
   // A late-committed change from before that end may still appear.
   if (end !== undefined && beganAt < end.seenAt + overlapMs) return JSON.stringify({ settled, end });

@@ -217,6 +217,10 @@ const refusal = z.strictObject({
   field: name.optional().describe('The field that the refusal is about'),
 });
 
+const account = z
+  .strictObject({ at: expression, is: template })
+  .describe('Whose account the credentials are of: where the body says so, and what it must be; asked each minute');
+
 export const definitionSchema = z.strictObject({
   hrisDefinition: z.literal(1).describe('The version of this format'),
   name: z.string().min(1),
@@ -301,7 +305,7 @@ export const definitionSchema = z.strictObject({
   changes: z
     .strictObject({
       ...listing,
-      stamp: expression.describe('When a record changed, as text that sorts by time'),
+      stamp: expression.describe('When a record changed, as ISO 8601 or as text that sorts by time'),
       beginning: z.string().default('1970-01-01T00:00:00Z'),
       overlap: duration.default(60_000).describe('How late a change may appear'),
       gone: expression.optional().describe('True of a record that was deleted'),
@@ -322,7 +326,9 @@ export const definitionSchema = z.strictObject({
     .strictObject({ ...request, fields: expression })
     .optional()
     .describe('The current fields: a list of { place, label, type, required, options, maxLength }'),
-  probe: z.strictObject(request).describe('A call that reads no person, and fails if the credentials are wrong'),
+  probe: z
+    .strictObject({ ...request, account: account.optional() })
+    .describe('A call that reads no person, and fails if the credentials are wrong'),
   errors: z.array(refusal).default([]),
   said: expression
     .optional()

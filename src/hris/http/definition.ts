@@ -111,6 +111,8 @@ export interface HttpDefinition
   tls: { certificate: Template; key: Template } | undefined;
   hooks: DefinitionHooks;
   probing: CallPlan;
+  /** Where the body of the probe names the account, and which one it must be. */
+  account: { at: Expression; is: Template } | undefined;
   authorizing: AuthPlan;
   refusals: readonly {
     status: readonly number[];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
-import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
+import { clockOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
 import { employeeUrl, pageBelow } from '../employee-url.ts';
 import type { HrisLimits } from '../http-line.ts';
@@ -387,9 +387,9 @@ async function changedEmployees(
   const { changes, clock } = await readChanges(defined, plan, before.settled ?? beginning, signal);
   const since = before.settled;
   const waiting = changes
-    .filter(({ at }) => since === undefined || at > since)
+    .filter(({ at }) => since === undefined || orderOf(at) > orderOf(since))
     .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-    .filter((change) => placeOf(change) > (before.pass?.after ?? ''));
+    .filter((change) => placeOf(change) > (before.pass?.after ?? '').replace(/^\S+/, orderOf));
   const size = reread ? READ_PAGE : LISTED_PAGE;
   const page = waiting.slice(0, size);
   const read = await Promise.all(
@@ -436,7 +436,7 @@ async function readChanges(
 }
 
 function placeOf({ at, id }: Change): string {
-  return `${at} ${id.padStart(40, '0')}`;
+  return `${orderOf(at)} ${id.padStart(40, '0')}`;
 }
 
 /** Puts a file into the employee's record, unless the same bytes are there under this name. */

@@ -6,7 +6,7 @@ import { callHris, mayBeDone, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
-import { type Carried, openSession } from './session.ts';
+import { type Carried, openAccountCheck, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
 
 /** What a definition's calls need from a tenant file. */
@@ -87,11 +87,21 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     sendPlain(open, { plan, signal }, {}, 'login'),
   );
 
+  const account = openAccountCheck(definition, own, (carried, signal) =>
+    sendPlain(open, { plan: definition.probing, signal }, carried),
+  );
+
   async function send(call: Call, more = MOST_RENEWALS): Promise<Answer> {
     const held = await session.carried();
     try {
-      return await sendPlain(open, call, held);
+      const isProbe = call.plan === definition.probing;
+      if (!isProbe) await account.assure(held);
+      const answer = await sendPlain(open, call, held);
+      if (isProbe) await account.judge(answer);
+      return answer;
     } catch (error) {
+      // The next token may be one of the right account.
+      if (isConnectorError(error, 'HRIS_OTHER_ACCOUNT')) session.renew(held);
       // A call answered 401 was not carried out, so repeat it: the session may have ended.
       if (!isConnectorError(error, 'HRIS_AUTH') || more === 0 || !session.renew(held)) throw error;
       return send(call, more - 1);
@@ -208,7 +218,9 @@ async function* readPages(
   const count = { seen: 0, longest: 0, total: 0 };
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const answer = await send({ ...call, plan, values: { ...call.values, ...place } });
+    const answer = await send({ ...call, plan, values: { ...call.values, ...place } }).catch((error: unknown) => {
+      throw number > 1 && isConnectorError(error) && error.status === 410 ? expired(error) : error;
+    });
     const items = await read(answer);
     const next = paging === undefined ? 'whole' : await nextPlace({ paging, answer, items, count, number });
     const shown = String(await definition.record.id(items[0]));
@@ -224,6 +236,12 @@ async function* readPages(
       plan = { ...plan, path: () => path, query: {} };
     }
   }
+}
+
+/** The cursor of a further page may end before it is used: the list is read anew. */
+function expired(cause: ConnectorError): ConnectorError {
+  const { message, status, requestId } = cause;
+  return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
 }
 
 interface NextPage {

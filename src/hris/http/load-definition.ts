@@ -129,6 +129,10 @@ class Compiler {
       },
       hooks: this.#hooks(raw.hooks),
       probing: this.#call(['probe'], raw.probe, []),
+      account: raw.probe.account && {
+        ...this.#reads(['probe', 'account'], raw.probe.account, 'at'),
+        is: this.#template(['probe', 'account', 'is'], raw.probe.account.is, []),
+      },
       authorizing: this.#auth(),
       refusals: raw.errors.map(({ status, means, field, ...row }, at) => ({
         status: [status].flat(),

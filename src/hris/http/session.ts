@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { AuthPlan, CallPlan } from './definition.ts';
+import type { AuthPlan, CallPlan, HttpDefinition } from './definition.ts';
 import { readPath } from './expression.ts';
-import { rendered, type Values } from './template.ts';
+import { asText, rendered, type Values } from './template.ts';
 
 /** What each call carries to be authorised. */
 export interface Carried {
@@ -15,7 +15,7 @@ export interface Session {
   renew(refused: Carried): boolean;
 }
 
-/** A token is replaced this long before it expires. */
+/** A token is replaced this long before it expires, or at half of its life if that is shorter. */
 const EARLY_MS = 30_000;
 /** Refused credentials are not tried again for this long: some systems lock an account after a few tries. */
 const REFUSED_MS = 60_000;
@@ -39,7 +39,7 @@ export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
     made.carried = logIn(auth, own, (plan) => send(plan, signal)).then(
       ({ carried, lastsMs }) => {
         latest = carried;
-        made.until = lastsMs === undefined ? made.until : performance.now() + lastsMs - EARLY_MS;
+        made.until = lastsMs === undefined ? made.until : performance.now() + Math.max(lastsMs - EARLY_MS, lastsMs / 2);
         return carried;
       },
       (error: unknown) => {
@@ -67,6 +67,55 @@ export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
       return true;
     },
   };
+}
+
+/** How long the account is believed: a key may be moved to another one. */
+const ACCOUNT_MS = 60_000;
+
+export interface AccountCheck {
+  /** Asks, unless these credentials were asked about a moment ago. */
+  assure(carried: Carried): Promise<void>;
+  /** @throws ConnectorError HRIS_OTHER_ACCOUNT */
+  judge(probed: { body: unknown }): Promise<void>;
+}
+
+/** Lets nothing be sent with credentials of another account than the definition expects. */
+export function openAccountCheck(
+  { account, probing }: Pick<HttpDefinition, 'account' | 'probing'>,
+  own: Values,
+  ask: (carried: Carried, signal: AbortSignal) => Promise<{ body: unknown }>,
+): AccountCheck {
+  let last: { carried: Carried; until: number; answer: Promise<void> } | undefined;
+  const judge: AccountCheck['judge'] = async ({ body }) => {
+    if (account === undefined) return;
+    const [shown, wanted] = [asText((await account.at(body)) ?? ''), asText(account.is(own) ?? '')];
+    if (shown !== wanted || wanted === '') throw ofAnotherAccount(probing.what);
+  };
+  return {
+    judge,
+    async assure(carried) {
+      if (account === undefined) return undefined;
+      if (last?.carried === carried && last.until > performance.now()) return last.answer;
+      // Several callers wait for one answer, so none of their signals aborts it.
+      const answer = ask(carried, AbortSignal.timeout(LOGIN_MS)).then(judge);
+      const made = { carried, until: performance.now() + ACCOUNT_MS, answer };
+      last = made;
+      answer.catch(() => {
+        if (last === made) last = undefined;
+      });
+      return answer;
+    },
+  };
+}
+
+function ofAnotherAccount(what: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_OTHER_ACCOUNT',
+    action: 'reauthorize',
+    message:
+      `By the answer to ${what} these credentials are those of another account of the HR system. Nothing is read or ` +
+      'written with them. Replace the credentials, or correct what "probe.account" of the definition is compared with.',
+  });
 }
 
 type LoginPlan = Exclude<AuthPlan, { kind: 'headers' }>;
