@@ -42,14 +42,10 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
   return { fresh: (await insertDeliveries(store, [delivery])).size > 0 };
 }
 
-/**
- * Commits deliveries in one statement. Returns the names (`nameOfDelivery`) of those not stored before. An HR system
- * may tell two changes in the same words, so its delivery that was relayed before is relayed again.
- */
+/** Commits deliveries in one statement; returns names of new ones, and of an HR system's that were relayed before. */
 export async function insertDeliveries(store: Store, deliveries: readonly Delivery[]): Promise<Set<string>> {
-  // Each once, because one statement cannot change a row twice.
+  // Each once, because a statement cannot change a row twice; in an order, so that two receivers cannot deadlock.
   const each = new Map(deliveries.map((one) => [nameOfDelivery(one), one]));
-  // In a fixed order, so that two receivers with the same deliveries cannot deadlock.
   const ordered = [...each].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, delivery]) => delivery);
   const rows = ordered.map(({ tenantId, bodyHash, ids, event, body, state }) => ({
     tenant_id: tenantId,
