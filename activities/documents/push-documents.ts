@@ -24,7 +24,7 @@ import { hasNoConsent } from '../../src/streams/consents.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
-import { becameAnother, OF_ANOTHER } from '../hire/read-employee.ts';
+import { becameAnother } from '../hire/read-employee.ts';
 import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
 import { createFailures, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
@@ -238,13 +238,10 @@ async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   // A document that the HR system accepted must not be recorded as never sent.
   const state = row?.state === 'taken' || row?.state === 'unlike' ? 'unlike' : 'refused';
   const attempt = row?.attempt ?? 0;
-  if (document.isUnsure === true) return leave(delivery, attempt, { state, reason: STEP_NOT_TOLD });
-  const { store } = context.deps;
-  const isStranger = await becameAnother({ ...delivery, store, connection: context.connection }, delivery.employee);
-  if (isStranger) return leave(delivery, attempt, { state, reason: OF_ANOTHER });
+  const reason = document.isUnsure === true ? STEP_NOT_TOLD : await becameAnother(context, delivery);
+  if (reason !== undefined) return leave(delivery, attempt, { state, reason });
   try {
-    const { tenant } = context.connection;
-    const allowPrivate = tenant.partner.allowPrivateAddress;
+    const { allowPrivateAddress: allowPrivate } = context.connection.tenant.partner;
     const loaded = await downloadFile(document.url, { allowPrivate, signal: AbortSignal.timeout(DOWNLOAD_MS) });
     const file = fileOf(document, loaded);
     return row?.state === 'taken' ? await lookAgain(delivery, row, file) : await send(delivery, file);

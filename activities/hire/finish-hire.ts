@@ -52,8 +52,26 @@ async function writeAndVerify(hire: HireContext): Finished {
   if (hire.row.state === 'done') return { verdict: 'verified' };
   const employed = await readEmployed(hire);
   if ('verdict' in employed) return employed;
+  await awaitNumber(employed.hire);
   const written = await inActivity('writeBack', () => writeBack(employed.hire, employed.shown));
   return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(employed.hire));
+}
+
+/** How long an HR system may take to number a new employee before a person is asked. */
+const NUMBERED_MS = 15 * 60_000;
+const ASK_NUMBER_MS = 10_000;
+
+/** @throws ConnectorError EMPLOYEE_NUMBER_PENDING while the HR system may still give the number */
+async function awaitNumber(hire: HireContext): Promise<void> {
+  const { row, connection } = hire;
+  if (connection.tenant.writeBack.employeeId === 'id' || row.employee_number !== null) return;
+  if ((await unshownForMs(hire, NUMBERED_MS)) === 0) return;
+  throw new ConnectorError({
+    code: 'EMPLOYEE_NUMBER_PENDING',
+    action: 'retry',
+    message: `The HR system gave employee ${row.employee_id} no number yet. It is asked again.`,
+    retryAfterMs: ASK_NUMBER_MS,
+  });
 }
 
 interface Employed {

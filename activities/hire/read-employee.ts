@@ -6,6 +6,7 @@ import {
   employeeIn,
   type FindKey,
   followedStates,
+  type HireRef,
   isSameEmployee,
   isSameHire,
   type KnownEmployee,
@@ -67,21 +68,28 @@ export function personIn(reference: string): string {
   return reference.split(':', 2).join(':');
 }
 
-/** The same of an employee who was not read yet. */
-export async function becameAnother(hire: Parameters<typeof isOfAnother>[0], employee: Employee): Promise<boolean> {
-  const shown = await readEmployee(hire.connection.hris, employee);
-  return shown !== undefined && (await isOfAnother(hire, employee, shown));
+/** Why an employee who was not read yet is another one now; undefined if not. */
+export async function becameAnother(
+  { deps, connection }: Pick<HireContext, 'deps' | 'connection'>,
+  { ref, employee }: { ref: HireRef; employee: Employee },
+): Promise<string | undefined> {
+  const shown = await readEmployee(connection.hris, employee);
+  const hire = { store: deps.store, connection, ref };
+  return shown !== undefined && (await isOfAnother(hire, employee, shown)) ? OF_ANOTHER : undefined;
 }
 
 /**
  * How much longer, in ms, the HR system may not show the employee this hire made. The hire was read before the record,
  * so a record due by the hire's clock was already due when it was read.
  */
-export async function unshownForMs({ store, connection, row, creation }: HireContext): Promise<number> {
+export async function unshownForMs(
+  { store, connection, row, creation }: HireContext,
+  lagMs = connection.hris.capabilities.readLagMs,
+): Promise<number> {
   const employee = employeeOf(row);
   const { employees } = employee === undefined ? { employees: [] } : await findPerson(store, { employee });
   const since = employees.find((one) => one.employee.id === employee?.id)?.since;
-  return unreadableForMs(creation, connection.hris.capabilities.readLagMs, since);
+  return unreadableForMs(creation, lagMs, since);
 }
 
 /** What a rehire pins. `shown`: the HR system showed a former employee before, so an active one proves the rehire. */

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
+import { knownIn } from '../../../src/hire/hire.ts';
 import { employedAs } from '../../store/known-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
@@ -61,6 +64,42 @@ test('a number that the HR system gives after the create is what the partner is 
   expect(await row(id)).toMatchObject({ employee_number: number });
   expect(await shown(id)).toMatchObject({ employeeId: number });
 });
+
+test('a number that comes minutes after the employee is waited for before a person is asked', async () => {
+  const { finishOnce, shown, row, id, ref, fleet } = await employed();
+  const { employee_number: number } = (await row(id)) ?? {};
+  const { kysely } = fleet.store;
+  await kysely.updateTable('hires').set({ employee_number: null }).where('job_candidate_id', '=', id).execute();
+  const unnumbered = () => finishHire(withoutNumbers(fleet.deps), ref);
+  for (const _try of [1, 2])
+    await expect(unnumbered()).rejects.toMatchObject({ code: 'EMPLOYEE_NUMBER_PENDING', action: 'retry' });
+  const earlier = 16 * 60_000;
+  await kysely
+    .updateTable('intents')
+    .set((eb) => ({ decided_at: eb('decided_at', '-', earlier) }))
+    .execute();
+  await kysely
+    .updateTable('person_keys')
+    .set((eb) => ({ at: eb('at', '-', earlier) }))
+    .execute();
+  expect(await unnumbered()).toMatchObject({ hold: { code: 'EMPLOYEE_NUMBER_MISSING' } });
+  expect(await finishOnce()).toEqual({ verdict: 'verified' });
+  expect(await shown(id)).toMatchObject({ employeeId: number });
+});
+
+/** The HR system shows nobody's number yet. */
+function withoutNumbers(deps: ActivityDeps): ActivityDeps {
+  const of: ActivityDeps['connections']['of'] = async (tenantId) => {
+    const connection = await deps.connections.of(tenantId);
+    const { hris } = connection;
+    const read: OwnHris['employees']['read'] = async (...given) => {
+      const shown = await hris.employees.read(...given);
+      return shown && { ...shown, ref: knownIn(shown.ref.connection, { id: shown.ref.id }) };
+    };
+    return { ...connection, hris: { ...hris, employees: { ...hris.employees, read } } };
+  };
+  return { ...deps, connections: { ...deps.connections, of } };
+}
 
 test('a restored store that does not know the employee of a hire begins it anew, and asks about nobody', async () => {
   const { finishOnce, fleet } = await employed();
