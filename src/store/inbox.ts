@@ -42,11 +42,10 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
   return { fresh: (await insertDeliveries(store, [delivery])).size > 0 };
 }
 
-/** Commits deliveries in one statement; returns names of new ones, and of an HR system's that were relayed before. */
+/** Commits deliveries in one statement. Returns the names (`nameOfDelivery`) of those not stored before. */
 export async function insertDeliveries(store: Store, deliveries: readonly Delivery[]): Promise<Set<string>> {
-  // Each once, because a statement cannot change a row twice; in an order, so that two receivers cannot deadlock.
-  const each = new Map(deliveries.map((one) => [nameOfDelivery(one), one]));
-  const ordered = [...each].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, delivery]) => delivery);
+  // In a fixed order, so that two receivers with the same deliveries cannot deadlock.
+  const ordered = deliveries.toSorted((one, other) => (nameOfDelivery(one) < nameOfDelivery(other) ? -1 : 1));
   const rows = ordered.map(({ tenantId, bodyHash, ids, event, body, state }) => ({
     tenant_id: tenantId,
     body_hash: bodyHash,
@@ -62,8 +61,7 @@ export async function insertDeliveries(store: Store, deliveries: readonly Delive
     insert into inbox (${sql.join(columns.map((column) => sql.ref(column)))}, received_at, due_at, done_at)
     select came.*, ${now}, ${now}, case when came.state = 'waiting' then null else ${now} end
     from (${selectRows(store.kind, 'inbox', columns, rows)}) as came where true
-    on conflict (tenant_id, body_hash) do update set state = 'waiting', failures = 0, last_error = null,
-      done_at = null, due_at = ${now} where inbox.event = ${HRIS_CHANGED} and inbox.state = 'relayed'
+    on conflict (tenant_id, body_hash) do nothing
     returning tenant_id, body_hash${store.kind === 'postgres' ? sql`, pg_notify(${NEWS}, '')` : sql``}`.execute(
     store.kysely,
   );

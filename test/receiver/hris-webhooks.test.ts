@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-do
 import type { WebhookSigning } from '../../src/http/signed-delivery.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';
-import { clearHints, readHints } from '../../src/store/hints.ts';
+import { readHints } from '../../src/store/hints.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { acmePayloads, signAcme } from '../hris/acme-server.ts';
@@ -143,26 +143,4 @@ test('what the HR system says is a hint at the employees it names, and wakes the
   const { streams } = relayOver(store);
   await expect.poll(async () => (await readHints(store, 'acme', 'employees')).length).toBe(2);
   await expect.poll(() => streams).toEqual(['employees']);
-});
-
-test.each([
-  ['without a time', {}],
-  ['within the second of the first', { timestamp: 'x-acme-time' }],
-])('the next change of an employee is a hint too, though its webhook has the same words %s', async (_when, timed) => {
-  const { send, store, rows, tenants } = await startReceiver();
-  const signing = { ...ACME_SIGNING, timestamp: undefined, signed: '{body}', ...timed };
-  const hris = { kind: 'http', webhookKey: 'env:TEST_HRIS_WEBHOOK_KEY', signing };
-  tenants.take([applied('acme', { hris })]);
-  await readTenantState(store, 'acme');
-  await finishBaseline(store, 'acme');
-  const body = Buffer.from('{"event":{"staffId":"501"}}');
-  const hmac = createHmac('sha256', HRIS_KEY).update(body).digest('hex');
-  const headers = { 'x-acme-signature': `sha256=${hmac}`, 'x-acme-time': `${Math.floor(Date.now() / 1_000)}` };
-  relayOver(store);
-  for (const _change of [1, 2]) {
-    expect(await send('acme/hris', body, headers)).toBe(200);
-    await expect.poll(() => readHints(store, 'acme', 'employees')).toHaveLength(1);
-    await expect.poll(rows).toMatchObject([{ state: 'relayed' }]);
-    await clearHints(store, 'acme', 'employees', await readHints(store, 'acme', 'employees'));
-  }
 });
