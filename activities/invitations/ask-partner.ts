@@ -1,7 +1,10 @@
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { batchesOf } from '../../src/store/open-store.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
+import type { Connection } from '../connections.ts';
 import type { SendGuard } from '../hire/write-once.ts';
+import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 
 // A rule names an assessment (section 4.6), to which one request invites many people, or an assessment flow (section
 // 4.7), to which people are assigned one by one; a list shows who is in a flow.
@@ -46,6 +49,24 @@ export async function readFlows(partner: PartnerClient, targets: readonly string
     if (flow !== undefined) flows.set(target, await readFlow(partner, flow));
   }
   return flows;
+}
+
+/** Each job's lists cost calls, and an activity that waits for many permits at once is sent back. */
+const MOST_JOBS = 4;
+const MOST_IDS = 100;
+
+/** Looks at applications, those of a few jobs at a time. */
+export async function lookAll(
+  connection: Pick<Connection, 'partner'>,
+  ids: readonly string[],
+  look: (id: string) => Promise<void>,
+): Promise<void> {
+  const jobs = new Map<string, string>();
+  for (const some of batchesOf(ids, MOST_IDS))
+    for (const [n, { jobCandidate }] of (await fetchJobCandidates(connection, some, 'bulk')).entries())
+      jobs.set(some[n] ?? '', String(jobCandidate?.jobId));
+  const byJob = Map.groupBy(ids, (id) => jobs.get(id));
+  for (const some of batchesOf([...byJob.values()], MOST_JOBS)) await Promise.all(some.flat().map(look));
 }
 
 /** The reference names the person, not the application, so that a person is recognised under any application. */

@@ -27,7 +27,7 @@ import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, readStagePage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
-import { askPartner, flowOf, type InFlow, readFlow, readFlows, referenceOf, targetOf } from './ask-partner.ts';
+import { askPartner, flowOf, type InFlow, lookAll, readFlow, readFlows, referenceOf, targetOf } from './ask-partner.ts';
 import { type Met, moveOn } from './move-on.ts';
 
 /**
@@ -297,7 +297,7 @@ async function readHinted({ deps, connection }: PushContext, stage: string, hint
       read.unread.push(unreadOf(jobCandidateId, error.message));
     }
   };
-  await Promise.all(hints.filter(({ recordId }) => isApplication(recordId)).map(({ recordId }) => look(recordId)));
+  await lookAll(connection, hints.map(({ recordId }) => recordId).filter(isApplication), look);
   return read;
 }
 

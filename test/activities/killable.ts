@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { type RateLimitKeeper, unlimited } from '../../src/rate-limit/rate-limit.ts';
 
 /** What may become of a request that changes something at the partner, as the sandbox's faults have it. */
 export const REQUEST_FAULTS = [
@@ -19,12 +20,14 @@ export function killablePartner(
   { url, key }: { url: string; key: string },
   points: { pass(name: string): void | Promise<void> },
   seen: (operation: string, answer: unknown) => void | Promise<void> = () => undefined,
+  rateLimit: RateLimitKeeper = unlimited,
 ) {
   const partner = createPartnerClient({
     baseUrl: url,
     apiKey: key,
     environment: 'sandbox',
     allowPrivate: true,
+    rateLimit,
     around: async (operation, run) => {
       await points.pass(`${operation}/before`);
       const answer = await run();

@@ -4,6 +4,7 @@ import { pushRecords } from '../../activities/push/push-records.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
+import type { RateLimitKeeper } from '../../src/rate-limit/rate-limit.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { openStore, writeFailpoints } from '../../src/store/open-store.ts';
 import type { PushName } from '../../src/streams/streams.ts';
@@ -25,6 +26,7 @@ export interface PushWorldOptions {
   jobs?: number;
   store?: 'sqlite' | 'postgres';
   hris?: Pick<HrisConnection, 'resumes'>;
+  rateLimit?: RateLimitKeeper;
 }
 
 type Sandbox = Awaited<ReturnType<typeof openPartner>>;
@@ -32,7 +34,7 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 /** A real partner over sockets and a real store whose clock the test owns; `settle` makes what the rules name. */
 export async function openPushWorld(
   stream: PushName,
-  { candidates = 80, jobs = 1, store: kind = 'sqlite', hris = {} }: PushWorldOptions,
+  { candidates = 80, jobs = 1, store: kind = 'sqlite', hris = {}, rateLimit }: PushWorldOptions,
   settle: (sandbox: Sandbox) => Promise<Partial<Tenant>>,
 ) {
   const sandbox = await openPartner({ jobs, candidates });
@@ -55,7 +57,7 @@ export async function openPushWorld(
       ...settings,
       files: {},
     },
-    partner: killablePartner(sandbox, points, (operation, answer) => partnerSays.change(operation, answer)),
+    partner: killablePartner(sandbox, points, (operation, answer) => partnerSays.change(operation, answer), rateLimit),
     overrides: defaultOverrides,
     hris,
     keyFingerprint: 'one',

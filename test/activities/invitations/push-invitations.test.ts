@@ -1,5 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { inScope, patient } from '../../../activities/activity-scope.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import type { RateLimitKeeper } from '../../../src/rate-limit/rate-limit.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { sendInvitations } from '../../../src/store/invitations.ts';
@@ -36,6 +39,35 @@ test('whoever stands in the stage is invited by one request with our reference, 
   expect(data).toMatchObject([
     { externalRef: `hirebridge-invite:${people[0]?.jobCandidateDetails.candidateId ?? ''}` },
   ]);
+});
+
+/** Two permits a second. */
+function slowKeeper(): RateLimitKeeper {
+  let nextAt = 0;
+  const waitMs = (): number => Math.max(0, nextAt - performance.now());
+  return {
+    async acquire() {
+      const ms = waitMs();
+      nextAt = performance.now() + ms + 500;
+      await pause(ms);
+    },
+    waitMs,
+    answered: () => undefined,
+    perSecond: () => 2,
+  };
+}
+
+test('people of many jobs are looked at little by little, so that a low rate limit is no end of waits', async () => {
+  const rateLimit = patient(slowKeeper());
+  const { once, applied, invited, hint, sandbox } = await invitationWorld({ jobs: 16, candidates: 200, rateLimit });
+  const ofJobs = Map.groupBy(await applied(), ({ jobCandidateDetails: { jobId } }) => jobId);
+  expect(ofJobs.size).toBeGreaterThan(12);
+  await hint([...ofJobs.values()].map(([one]) => String(one?.jobCandidateDetails.id)));
+  const stop = new AbortController();
+  const step = await inScope(stop.signal, 'acme', () => once('hinted', { hinted: true }));
+  expect(step).toMatchObject({ state: 'done', counts: { created: ofJobs.size } });
+  await sandbox.later();
+  expect(await invited()).toMatchObject({ people: ofJobs.size, requests: 1 });
 });
 
 test('a hint has only the people it names looked at, and what was hinted at again costs no request', async () => {
