@@ -131,17 +131,27 @@ export async function isStillEndedByUs(hire: HireContext, employee: Employee): P
   return end !== undefined && !(await isRestoredSince(hire.store, Number(end.decided_at)));
 }
 
-/** Our ending of another hire's employment with this employee, while the HR system may not show it. */
-async function endedByUs({ store, ref }: HireContext, employee: Employee): Promise<OpenIntent | undefined> {
+/** The other hire that has this employee, and its newest attempt to end their employment. */
+async function endByOther(
+  { store, ref }: HireContext,
+  employee: Employee,
+): Promise<{ before: HireRef; end: OpenIntent } | undefined> {
   const { employees } = await findPerson(store, { employee });
   const before = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
   if (before === undefined || isSameHire(before, ref)) return undefined;
   const end = await latestIntent(store, before, END_VERB);
-  if (end?.outcome !== 'done') return undefined;
+  return end && { before, end };
+}
+
+/** Our ending of another hire's employment with this employee, while the HR system may not show it. */
+async function endedByUs(hire: HireContext, employee: Employee): Promise<OpenIntent | undefined> {
+  const { before, end } = (await endByOther(hire, employee)) ?? {};
+  if (before === undefined || end?.outcome !== 'done') return undefined;
   const pinned = readKept<{ lastDay: string }>(end.pinned);
   // Once the last day has passed, or is no longer known, the HR system decides.
   if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return undefined;
-  const isShared = await hasSuccessor(store, employee, { besides: [ref, before], states: followedStates });
+  const besides = [hire.ref, before];
+  const isShared = await hasSuccessor(hire.store, employee, { besides, states: followedStates });
   return isShared ? undefined : end;
 }
 
@@ -150,17 +160,10 @@ async function endedByUs({ store, ref }: HireContext, employee: Employee): Promi
  * a transfer here, may be carried out at once.
  * @throws ConnectorError EMPLOYEE_BEING_ENDED while the outcome of that end is open
  */
-export async function isEndedSince(
-  { store, ref, row }: HireContext,
-  employee: Employee,
-  sinceRead: Elapsed,
-): Promise<boolean> {
-  if (row.employee_id !== null) return false;
-  const { employees } = await findPerson(store, { employee });
-  const before = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
-  if (before === undefined || isSameHire(before, ref)) return false;
-  const end = await latestIntent(store, before, END_VERB);
-  if (end === undefined) return false;
+export async function isEndedSince(hire: HireContext, employee: Employee, sinceRead: Elapsed): Promise<boolean> {
+  const other = hire.row.employee_id === null ? await endByOther(hire, employee) : undefined;
+  if (other === undefined) return false;
+  const { before, end } = other;
   const waitMs = Number(end.give_up_at) - end.now;
   if (end.outcome === 'open' && waitMs > 0)
     throw new ConnectorError({
