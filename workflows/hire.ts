@@ -271,6 +271,9 @@ async function park(hire: Hire): Promise<HireStep> {
   const answered = await activities.takeAnswer({ ...ref, holdId: held.holdId });
   if (answered.verdict === 'answered') {
     delete progress.hold;
+    // Once the hire is done, somebody is asked about an employee whose person left while the hire was held.
+    if (progress.isGone === true && patched('gone-while-held')) hints.add(['person']);
+    delete progress.isGone;
     if (held.code === DEADLINE) delete progress.deadlineAt;
     if (answered.ends !== undefined) progress.outcome = answered.ends;
     return answered.next === 'same' ? held.from : answered.next;
@@ -298,7 +301,10 @@ async function park(hire: Hire): Promise<HireStep> {
   }
   if (await isPresent(hire)) return held.from;
   if (!(await isGoneAfterGrace(hire))) return held.from;
-  if (await activities.hasEmployee(ref)) return held.from;
+  if (await activities.hasEmployee(ref)) {
+    progress.isGone = true;
+    return held.from;
+  }
   const allowed = await activities.allowCancellation(ref);
   if (allowed.verdict === 'hold') return held.from;
   delete progress.hold;

@@ -245,6 +245,8 @@ export interface HireProgress {
   /** How often in a row the partner did not show the write-back. */
   verifyTries?: number;
   hold?: CurrentHold;
+  /** The person of an employee left the hiring stage while the hire was held. */
+  isGone?: boolean;
   /** Hints that the run before received but did not act upon. */
   hints?: HintAbout[];
   /** The state in which the hire ended, if not `done`. */

@@ -56,3 +56,29 @@ test.each([
   expect(run.called).toEqual(['openHire', 'employ', 'employ']);
   expect(run.inputs.slice(1)).toEqual(expected.map((seenAtOpening) => expect.objectContaining({ seenAtOpening })));
 });
+
+test.each([
+  ['left', 'out', ['confirmGone', 'judgeDeparture'], 'left'],
+  ['came back', 'in', [], 'done'],
+] as const)('an employee whose person left while the hire was held, and then %s, is looked after', async (...given) => {
+  const [, whereLast, calledLast, state] = given;
+  let isAnswered = false;
+  const answers: Answers = {
+    takeAnswer: () => (isAnswered ? { verdict: 'answered', next: 'same' } : { verdict: 'waiting' }),
+    readHire: () => ({ verdict: isAnswered ? whereLast : 'out' }),
+    confirmGone: () => ({ verdict: 'gone' }),
+    hasEmployee: () => {
+      isAnswered = true;
+      currentWorkflow.getStore()?.handlers.get('hint')?.('answer');
+      return true;
+    },
+    finishHire: () => verified,
+    judgeDeparture: () => ({ verdict: 'over' }),
+  };
+  const hold = { holdId: 'h1', code: 'WRITE_BACK_NOT_VERIFIED', from: 'write-back' } as const;
+  const carried = { period: 1, policy, step: 'write-back' as const, hold, hints: ['person' as const] };
+  const run = await runHire({ ...input, carried }, answers);
+  const held = ['takeAnswer', 'readHire', 'confirmGone', 'hasEmployee', 'takeAnswer'];
+  expect(run.called).toEqual([...held, 'finishHire', 'readHire', ...calledLast]);
+  expect(run.result).toEqual({ state, period: 1 });
+});
