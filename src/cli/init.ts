@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import { type OwnTable, readOwnTables } from '../hris/sql/tables.ts';
+import { type OwnTable, readOwnTables } from '../hris/sql/describe.ts';
 import { nearest } from '../nearest.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
 import {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 import type { DescribedField } from '../hris/port.ts';
-import type { OwnColumn } from '../hris/sql/tables.ts';
+import type { OwnColumn } from '../hris/sql/describe.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { sourceRecords } from '../mapping/source-fields.ts';
 import { writeRule } from '../mapping/write-rule.ts';

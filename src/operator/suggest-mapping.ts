@@ -1,6 +1,6 @@
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { defaultColumns, fieldDefs } from '../hris/columns.ts';
-import type { OwnColumn, OwnTable } from '../hris/sql/tables.ts';
+import type { OwnColumn, OwnTable } from '../hris/sql/describe.ts';
 import { loadMapping } from '../mapping/load-mapping.ts';
 import { type MappingSources, readSource } from '../mapping/read-source.ts';
 import { parseSourcePath, type SourcePath, sourceRecords } from '../mapping/source-fields.ts';

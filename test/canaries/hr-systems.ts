@@ -12,7 +12,7 @@ import { startCustomerJob, takeRequests } from '../../src/counterparts/customer-
 import { newDatabase, rowsOf } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startSftp } from '../../src/counterparts/start-sftp.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
 import type { WorldOptions } from '../harness/world-tenant.ts';
 

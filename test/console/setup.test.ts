@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { systemUser } from '../../src/places.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';

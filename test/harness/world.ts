@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/free-port.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';

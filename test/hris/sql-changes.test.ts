@@ -5,8 +5,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmployeeChanges, EmployeeRecord } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { created, employee, refusal, write } from './profile.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openHris } from '../../src/hris/registry.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { explainSqlError } from '../../src/hris/sql/sql-errors.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';

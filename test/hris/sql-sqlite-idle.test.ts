@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { readEmployees } from '../harness/world-people.ts';

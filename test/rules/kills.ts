@@ -21,7 +21,7 @@ import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoint.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
 import { contract } from '../../src/partner/contract/index.ts';

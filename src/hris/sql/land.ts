@@ -1,13 +1,76 @@
 import { type RawBuilder, sql } from 'kysely';
+import { ConnectorError } from '../../errors.ts';
 import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/rows-as-json.ts';
-import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
+import type { IdsOptions, Landed, Landing, LandingRow, LandOptions, RemoveOptions, StoredRow } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import type { Row, SqlDatabase } from './database.ts';
-import { landingKeys as key, type LandingTable } from './landing-options.ts';
-import { unmarkRows } from './remove.ts';
-import { assertHeld, cellOf, toFields } from './values.ts';
+import { assertHeld, asText, cellOf, type Reach, type Row, type SqlDatabase, toFields } from './database.ts';
+import { describeTable } from './describe.ts';
+import { GONE_AT, landingKeys as key, type LandingTable, type SqlOptions } from './options.ts';
+import { explainSqlError } from './sql-errors.ts';
 
-type Reach = Pick<SqlDatabase, 'kysely' | 'dialect'>;
+type Queried = Pick<SqlDatabase, 'kysely' | 'dialect'>;
+
+/** What `landing` of the port promises. */
+export function landingOf(options: SqlOptions, reach: Reach): Landing {
+  async function reachTable<T>(
+    stream: string,
+    signal: AbortSignal,
+    work: (database: SqlDatabase, table: LandingTable) => Promise<T>,
+  ): Promise<T> {
+    const table = landingTable(options, stream);
+    return reach(signal, async (database) => {
+      try {
+        return await work(database, table);
+      } catch (error) {
+        throw explainLandingError(error, table);
+      }
+    });
+  }
+  return {
+    land: (stream, rows, { signal, ...how }) =>
+      reachTable(stream, signal, (database, table) => landRows(database, table, rows, how)),
+    read: (stream, ids, { signal, tenant }) =>
+      reachTable(stream, signal, (database, table) => readRows(database, table, tenant, ids)),
+    hashes: (stream, ids, { signal, tenant }) =>
+      reachTable(stream, signal, (database, table) => readHashes(database, table, tenant, ids)),
+    ids: (stream, { signal, ...which }) =>
+      reachTable(stream, signal, (database, table) => readIds(database, table, which)),
+    marks: (stream, { signal }) => reachTable(stream, signal, hasMarks),
+    remove: (stream, ids, { signal, ...how }) =>
+      reachTable(stream, signal, (database, table) => removeRows(database, table, ids, how)),
+  };
+}
+
+export function landingTable({ landing }: SqlOptions, stream: string): LandingTable {
+  const table = landing[stream];
+  if (table === undefined) throw new Error(`The connection was opened without a landing table for ${stream}.`);
+  return table;
+}
+
+/**
+ * Faults of the landing table itself: they end the stream's run, but do not affect the tenant's hires, which use
+ * another table.
+ */
+const OF_THE_TABLE: ReadonlySet<string> = new Set(['HRIS_FORBIDDEN', 'HRIS_MISCONFIGURED']);
+
+/** Like `explainSqlError`, for a landing table. */
+function explainLandingError(error: unknown, { table, columns }: LandingTable): ConnectorError {
+  const known = explainSqlError(error, { sent: false });
+  if (!OF_THE_TABLE.has(known.code)) return known;
+  const [, source = 'no code', next = ''] = /\(([^()]*)\)\.(.*)$/.exec(known.message) ?? [];
+  const needed = [...Object.values(key), ...Object.values(columns).map(({ column }) => column)].join(', ');
+  const why =
+    known.code === 'HRIS_FORBIDDEN'
+      ? 'may not be read and written by this user. Grant select, insert and update on it'
+      : `does not exist, or lacks a column or its unique key. It needs the columns ${needed}, unique on ` +
+        `(${key.tenant}, ${key.id}); set another name or other columns in hris.landing`;
+  return new ConnectorError({
+    code: 'LANDING_UNUSABLE',
+    action: 'reject',
+    message: `The landing table ${table} of the HRIS database ${why} (${source}).${next}`,
+    cause: known,
+  });
+}
 
 /**
  * Lands one page: one query compares hashes, and one statement writes the rows that differ; if `beforeWrite` is given,
@@ -38,8 +101,8 @@ export async function landRows(
 }
 
 /** The rows under these ids, in the form that reads return. */
-export async function readRows(
-  { kysely, dialect }: Reach,
+async function readRows(
+  { kysely, dialect }: Queried,
   table: LandingTable,
   tenant: string,
   ids: readonly string[],
@@ -54,8 +117,8 @@ export async function readRows(
   }));
 }
 
-export async function readHashes(
-  { kysely, dialect }: Reach,
+async function readHashes(
+  { kysely, dialect }: Queried,
   table: LandingTable,
   tenant: string,
   ids: readonly string[],
@@ -72,7 +135,7 @@ function hasId(dialect: SqlDatabase['dialect'], ids: readonly string[]): RawBuil
 }
 
 async function upsert(
-  { kysely, dialect }: Reach,
+  { kysely, dialect }: Queried,
   table: LandingTable,
   tenant: string,
   rows: readonly LandingRow[],
@@ -144,4 +207,68 @@ function overwriting(dialect: SqlDatabase['dialect'], columns: readonly string[]
     ? sql`on duplicate key update ${set((column) => sql`values(${column})`)}`
     : sql`on conflict (${sql.ref(key.tenant)}, ${sql.ref(key.id)}) do update
         set ${set((column) => sql`excluded.${column}`)}`;
+}
+
+/** Ids in one statement. */
+const MOST_IDS = 500;
+
+/** Whether rows can be marked as gone: a customer's table may be older than that column. */
+async function hasMarks(database: SqlDatabase, { table }: LandingTable): Promise<boolean> {
+  return (await describeTable(database, table, {})).some(({ label }) => label === GONE_AT);
+}
+
+/** Ids of a tenant's rows; a row marked as gone has no hash. */
+async function readIds(
+  { kysely, dialect }: Pick<SqlDatabase, 'kysely' | 'dialect'>,
+  { table, columns }: LandingTable,
+  { tenant, after, most, withGone = false, naming }: Omit<IdsOptions, 'signal'>,
+): Promise<string[]> {
+  const isBehind = after === undefined ? sql`` : sql`and ${sql.ref(key.id)} > ${after}`;
+  const isThere = withGone ? sql`` : sql`and ${sql.ref(key.hash)} <> ''`;
+  const { rows } = await sql<{ id: string }>`select ${sql.ref(key.id)} as id from ${sql.table(table)}
+    where ${sql.ref(key.tenant)} = ${tenant} ${isThere} ${isBehind} ${doesName(dialect, columns, naming)}
+    order by ${sql.ref(key.id)} limit ${sql.lit(most)}`.execute(kysely);
+  return rows.map(({ id }) => id);
+}
+
+/** A column that is not text may show a value in another form, so every row might match then. */
+function doesName(
+  dialect: SqlDatabase['dialect'],
+  columns: LandingTable['columns'],
+  naming: IdsOptions['naming'],
+): RawBuilder<unknown> {
+  if (naming === undefined) return sql``;
+  const named = naming.fields.flatMap((field) => columns[field] ?? []);
+  if (named.some(({ type }) => type !== 'text')) return sql``;
+  if (named.length === 0 || naming.values.length === 0) return sql`and 1 = 0`;
+  const holds = named.map(({ column }) => sql`${asText({ dialect }, column)} in (${sql.join(naming.values)})`);
+  return sql`and (${sql.join(holds, sql` or `)})`;
+}
+
+/** Removes the marks of rows that are back. */
+async function unmarkRows(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  { table }: LandingTable,
+  ids: readonly string[],
+  tenant: string,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update ${sql.table(table)} set ${sql.ref(GONE_AT)} = null
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
+}
+
+/** A marked row loses its hash, so that it is written again when its record is back. */
+async function removeRows(
+  { kysely }: SqlDatabase,
+  { table }: LandingTable,
+  ids: readonly string[],
+  { tenant, mark }: Omit<RemoveOptions, 'signal'>,
+): Promise<void> {
+  const verb = mark
+    ? sql`update ${sql.table(table)} set ${sql.ref(GONE_AT)} = current_timestamp, ${sql.ref(key.hash)} = ''`
+    : sql`delete from ${sql.table(table)}`;
+  for (let from = 0; from < ids.length; from += MOST_IDS) {
+    const some = sql.join(ids.slice(from, from + MOST_IDS));
+    await sql`${verb} where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${some})`.execute(kysely);
+  }
 }

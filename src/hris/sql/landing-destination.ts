@@ -10,19 +10,23 @@ import type {
   Requisitions,
   SetupStatement,
 } from '../port.ts';
-import { landingOptions } from './landing-options.ts';
-import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
-import { requisitionOptions, resumeOptions } from './requisition-options.ts';
+import {
+  databaseUrl,
+  landingOptions,
+  narrowed,
+  requisitionOptions,
+  resumeOptions,
+  type SqlOptions,
+  sqlOptions,
+} from './options.ts';
 import { setupOf } from './setup.ts';
 import { openLandingTables } from './sql.ts';
-
-const ADDRESSES = 'expected sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH';
 
 /** A database in which records land, beside an HR system of any kind. `url` may still be a reference to a secret. */
 export function landingSection(landings: Landings) {
   return z.strictObject({
     kind: z.literal('sql', 'expected sql: records land in the tables of a database'),
-    url: z.string(ADDRESSES).regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|mariadb:\/\/.+|env:\w+|file:.+)$/, ADDRESSES),
+    url: databaseUrl,
     /** A table for each stream, with the tenant's own names and additional columns. */
     tables: landingOptions(landings),
     /** Open positions, if they are in this database instead of the HR system. */

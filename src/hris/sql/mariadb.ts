@@ -5,11 +5,8 @@ import type { Pool, PoolConnection, PoolOptions, ResultSetHeader } from 'mysql2'
 import { ConnectorError } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import type { Row, SqlDatabase, SqlWrite, Tables } from './database.ts';
+import { halfOf, type Row, type SqlDatabase, type SqlWrite, type Tables, WRITE_MS, whileOpen } from './database.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { whileOpen } from './while-open.ts';
-
-const WRITE_MS = 15_000;
 
 /** Loads the driver with the first connection, so that processes without MariaDB need not. */
 export function openMariadb(url: string): SqlDatabase {
@@ -72,16 +69,6 @@ async function writeOnce(
     if (healthy) connection.release();
     else connection.destroy();
   }
-}
-
-function halfOf({ remainingMs }: WriteOptions): number {
-  const half = Math.floor(Math.min(remainingMs?.() ?? WRITE_MS, WRITE_MS) / 2);
-  if (half >= 1) return half;
-  throw new ConnectorError({
-    code: 'DEADLINE_PASSED',
-    action: 'retry',
-    message: 'The deadline of this write passed before it was sent; nothing was written.',
-  });
 }
 
 /** The row just inserted, by its generated key, otherwise by our reference; for an update only the number of rows. */

@@ -1,13 +1,15 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../../errors.ts';
 import { assertNotInClear } from '../../sql/assert-not-in-clear.ts';
+import { NodeSqliteDialect, openSqliteFile, withExactIntegers } from '../../sql/sqlite-dialect.ts';
 import type { WriteOptions } from '../port.ts';
-import { type Row, returning, type SqlDatabase, type SqlWrite, type Tables } from './database.ts';
+import { halfOf, type Row, returning, type SqlDatabase, type SqlWrite, type Tables, whileOpen } from './database.ts';
 import { openMariadb } from './mariadb.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { openSqlite } from './sqlite.ts';
-import { whileOpen } from './while-open.ts';
 
 /**
  * Opens `sqlite:PATH`, `postgres://...` or `mariadb://...`; connects at the first use. With `create`, SQLite makes the
@@ -20,7 +22,6 @@ export function openSqlDatabase(url: string, options: { create?: boolean } = {})
 }
 
 const READ_MS = 15_000;
-const WRITE_MS = 15_000;
 /** Days and instants stay text: a JavaScript Date would shift a day by the process's time zone. */
 const AS_TEXT = new Set([1082, 1114, 1184]);
 
@@ -68,13 +69,7 @@ async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, o
   let stage: 'before' | 'refused' | 'sent' = 'before';
   let healthy = false;
   try {
-    const half = Math.floor(Math.min(options.remainingMs?.() ?? WRITE_MS, WRITE_MS) / 2);
-    if (half < 1)
-      throw new ConnectorError({
-        code: 'DEADLINE_PASSED',
-        action: 'retry',
-        message: 'The deadline of this write passed before it was sent; nothing was written.',
-      });
+    const half = halfOf(options);
     const { rows } = await whileOpen(
       client.query<{ latest: string }>(
         `select set_config('statement_timeout', $1, false),
@@ -123,6 +118,115 @@ function withLiterals({ sql: text, parameters }: CompiledQuery): string {
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect();
+  } catch (error) {
+    throw explainSqlError(error, { sent: false });
+  }
+}
+
+/** Waiting for another process's lock blocks the event loop, so the wait is short; a busy file is a retry. */
+const BUSY_MS = 2_000;
+
+interface Handle {
+  file: DatabaseSync;
+  kysely: Kysely<Tables>;
+}
+
+/**
+ * An unused file is closed after this long, like a pool's idle connection: it costs 200 KB of memory, and a worker may
+ * have a thousand tenants.
+ */
+const IDLE_MS = 1_000;
+
+/** A file shared by processes: WAL, one statement for each write. Opened on use. */
+function openSqlite(path: string, create: boolean): SqlDatabase {
+  let handle: Handle | undefined;
+  let [working, idle]: [number, NodeJS.Timeout | undefined] = [0, undefined];
+  const close = async (): Promise<void> => {
+    const closing = handle;
+    handle = undefined;
+    await closing?.kysely.destroy();
+    if (closing?.file.isOpen) closing.file.close();
+  };
+  const open = (): Handle => {
+    clearTimeout(idle);
+    idle = setTimeout(() => void (working === 0 && path !== ':memory:' && close()), IDLE_MS).unref();
+    handle ??= openFile(path, create);
+    return handle;
+  };
+  return {
+    dialect: 'sqlite',
+    get kysely() {
+      return open().kysely;
+    },
+    write: async (one, options) => writeLocked(open(), one, options),
+    async whileUsed(work) {
+      working += 1;
+      try {
+        return await work;
+      } finally {
+        working -= 1;
+        if (handle !== undefined) open();
+      }
+    },
+    close,
+  };
+}
+
+function openFile(path: string, create: boolean): Handle {
+  if (!create && path !== ':memory:' && !existsSync(path)) {
+    throw new ConnectorError({
+      code: 'HRIS_UNREACHABLE',
+      action: 'retry',
+      message:
+        `There is no HRIS database file at ${path}. Check hris.url, or let the demonstration table be made ` +
+        'with createTable: true.',
+    });
+  }
+  try {
+    if (create && path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    const file = openSqliteFile(path);
+    file.exec(`pragma busy_timeout = ${BUSY_MS}`);
+    return { file, kysely: new Kysely<Tables>({ dialect: new NodeSqliteDialect(file, { exact: true }) }) };
+  } catch (error) {
+    throw explainSqlError(error, { sent: false });
+  }
+}
+
+/**
+ * The statement contains its deadline, and reads the clock while it holds the file's write lock: a process suspended
+ * between the caller's check and the write finds its time over, and one suspended later blocks everybody else's writes.
+ */
+function writeLocked({ file, kysely }: Handle, one: SqlWrite, options: WriteOptions): Row[] {
+  if (options.signal.aborted) throw explainSqlError(options.signal.reason, { sent: false });
+  const remaining = options.remainingMs?.() ?? BUSY_MS;
+  const latest = options.remainingMs === undefined ? Number.MAX_SAFE_INTEGER : Date.now() + remaining;
+  const query = returning(one, sql<boolean>`unixepoch('subsec') * 1000 < ${latest}`).compile(kysely);
+  const statement = prepare(file, query.sql);
+  // SQLite waits for a lock inside the statement, so the wait must end before the caller's deadline.
+  file.exec(`pragma busy_timeout = ${Math.max(0, Math.min(BUSY_MS, Math.floor(remaining)))}`);
+  try {
+    options.beforeSend();
+    return run(statement, query.parameters);
+  } finally {
+    file.exec(`pragma busy_timeout = ${BUSY_MS}`);
+  }
+}
+
+function prepare(file: DatabaseSync, text: string): ReturnType<DatabaseSync['prepare']> {
+  try {
+    const statement = file.prepare(text);
+    statement.setReadBigInts(true);
+    return statement;
+  } catch (error) {
+    throw explainSqlError(error, { sent: false });
+  }
+}
+
+/** The database runs in this process: the statement either ran or did not, so its outcome is never unknown. */
+function run(statement: ReturnType<DatabaseSync['prepare']>, parameters: readonly unknown[]): Row[] {
+  try {
+    const values = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)));
+    return statement.all(...(values as SQLInputValue[])).map(withExactIntegers);
   } catch (error) {
     throw explainSqlError(error, { sent: false });
   }

@@ -1,11 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { defaultColumns, field, columnName as name } from '../columns.ts';
+import { type Column, columnName, defaultColumns, type FieldInput, field, columnName as name } from '../columns.ts';
 import { duration } from '../duration.ts';
 import { employeeUrl } from '../employee-url.ts';
 import type { FieldsInUse, Landings } from '../port.ts';
-import { landingOptions } from './landing-options.ts';
-import { requisitionOptions, resumeOptions } from './requisition-options.ts';
 
 /** A job of the customer processes and numbers new rows; until then a create is pending. */
 const job = z.strictObject({
@@ -16,6 +14,11 @@ const job = z.strictObject({
 const FOLDER = 'expected the absolute path of a folder';
 
 const ADDRESSES = 'expected sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH';
+
+/** The address of a database, or a reference to it. */
+export const databaseUrl = z
+  .string(ADDRESSES)
+  .regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|mariadb:\/\/.+|env:\w+|file:.+)$/, ADDRESSES);
 
 /** Made once: a schema costs more to build than to use, and a thousand tenants share one. */
 const schemas = new WeakMap<Landings, ReturnType<typeof makeSchema>>();
@@ -33,9 +36,7 @@ export function sqlOptions(landings: Landings): ReturnType<typeof makeSchema> {
 function makeSchema(landings: Landings) {
   return z
     .strictObject({
-      url: z
-        .string(ADDRESSES)
-        .regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|mariadb:\/\/.+|env:\w+|file:.+)$/, ADDRESSES),
+      url: databaseUrl,
       table: name.default('employees'),
       /** Table or view for reads; the delay of a replica or reporting view is `readLag`. */
       readFrom: name.optional(),
@@ -128,3 +129,67 @@ export function employeeColumns({ idColumn, numberColumn, ...options }: SqlOptio
 export function directoryView(table: string): string {
   return `${table}_directory`;
 }
+
+const DEFAULT_FIELDS: Record<string, FieldInput> = {
+  title: { column: 'title', label: 'Title', required: true },
+  description: { column: 'description', label: 'Description' },
+  city: { column: 'city', label: 'City' },
+  state: { column: 'state', label: 'State or region' },
+  country: { column: 'country', label: 'Country' },
+};
+
+/** A table or view that holds only the open requisitions. */
+export const requisitionOptions = z
+  .strictObject({
+    table: columnName.default('requisitions'),
+    idColumn: columnName.default('id'),
+    fields: z.record(z.string(), field).default({}),
+  })
+  .transform(({ table, idColumn, fields }) => ({
+    table,
+    idColumn,
+    columns: { ...z.record(z.string(), field).parse(DEFAULT_FIELDS), ...fields },
+  }));
+
+export type RequisitionTable = z.output<typeof requisitionOptions>;
+
+/** A table or view of files that become candidates: the address of each, and its job. */
+export const resumeOptions = z.strictObject({
+  table: columnName.default('resumes'),
+  idColumn: columnName.default('id'),
+  jobColumn: columnName.default('job'),
+  urlColumn: columnName.default('url'),
+});
+
+export type ResumeSource = z.output<typeof resumeOptions>;
+
+export interface LandingTable {
+  table: string;
+  columns: Record<string, Column>;
+}
+
+/** The tables in which the partner's records land, one per stream; a tenant names its own and adds columns. */
+export function landingOptions(landings: Landings) {
+  const tables = Object.entries(landings).map(([stream, fields]) => [stream, landingTable(stream, fields)] as const);
+  return z.strictObject(Object.fromEntries(tables)).prefault({});
+}
+
+function landingTable(stream: string, fields: Landings[string]) {
+  const columns = z.record(z.string(), field).parse(landingColumns(fields));
+  return z
+    .strictObject({ table: columnName.default(`partner_${stream}`), fields: z.record(z.string(), field).default({}) })
+    .prefault({})
+    .transform(({ table, fields: own }): LandingTable => ({ table, columns: { ...columns, ...own } }));
+}
+
+/** Default column names: `workMode` becomes `work_mode`. */
+function landingColumns(fields: Landings[string]): Record<string, FieldInput> {
+  const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(fields).map(([name, def]) => [name, { column: snake(name), ...def }]));
+}
+
+/** When a row was marked as gone; only `deletion: mark` needs this column. */
+export const GONE_AT = 'gone_at';
+
+/** Columns of every landing table: the record's tenant and id, the hash of the landed values, and the time. */
+export const landingKeys = { tenant: 'tenant', id: 'partner_id', hash: 'row_hash', at: 'landed_at' } as const;

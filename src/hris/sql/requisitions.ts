@@ -1,18 +1,46 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/hire.ts';
-import type { Amendment } from '../fields-to-amend.ts';
-import type { ListEntry, ListedResume, Requisition, WriteOptions } from '../port.ts';
+import type { HrisConnection, ListEntry, ListedResume, Requisition } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { amendRow } from './amend-row.ts';
-import { asText, type Row, type SqlDatabase } from './database.ts';
-import type { SqlOptions } from './options.ts';
-import type { RequisitionTable, ResumeSource } from './requisition-options.ts';
-import { tooLate, updateRow } from './update-row.ts';
-import { toColumns, toFields } from './values.ts';
+import { asText, type Reach, type Row, type SqlDatabase, toColumns, toFields } from './database.ts';
+import type { RequisitionTable, ResumeSource, SqlOptions } from './options.ts';
+import { amendRow, tooLate, updateRow } from './write-row.ts';
+
+/** Open positions and files that become candidates, each if the options name its table. */
+export function requisitionsOf(
+  { requisitions: table, resumes }: SqlOptions,
+  reach: Reach,
+): Pick<HrisConnection, 'requisitions' | 'resumes'> {
+  return {
+    ...(table && {
+      requisitions: {
+        listOpen: (signal) => reach(signal, (database) => listRequisitions(database, table)),
+        read: (ids, signal) => reach(signal, (database) => readRequisitions(database, table, ids)),
+        update: async (id, fields, write) => {
+          const database = await reach(write.signal, async (open) => open);
+          if (await updateRow(database, table, { id, pairs: toColumns(fields, table) }, write)) return;
+          const found = await readRequisitions(database, table, [id]);
+          throw found.length > 0 ? tooLate() : notOpen(id);
+        },
+        amend: async (id, amendment, write) => {
+          const database = await reach(write.signal, async (open) => open);
+          if (!(await amendRow(database, table, { id, ...amendment }, write))) throw notOpen(id);
+        },
+      },
+    }),
+    ...(resumes && { resumes: { list: (signal) => reach(signal, (database) => listResumes(database, resumes)) } }),
+  };
+}
+
+/** Tables with the entries for select fields of the partner. */
+export function listsOf({ lists }: SqlOptions, reach: Reach): Pick<HrisConnection, 'lists'> {
+  return lists === undefined
+    ? {}
+    : { lists: { read: (list, signal) => reach(signal, (database) => readList(database, list, lists)) } };
+}
 
 /** Every row of the requisitions table, ordered by id. */
-export async function listRequisitions(
+async function listRequisitions(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   table: RequisitionTable,
 ): Promise<Requisition[]> {
@@ -21,7 +49,7 @@ export async function listRequisitions(
 }
 
 /** The rows with these ids. */
-export async function readRequisitions(
+async function readRequisitions(
   { kysely, dialect }: SqlDatabase,
   table: RequisitionTable,
   ids: readonly string[],
@@ -33,7 +61,7 @@ export async function readRequisitions(
 }
 
 /** Every entry of a list that is not retired, ordered by id. */
-export async function readList(
+async function readList(
   database: SqlDatabase,
   list: string,
   lists: NonNullable<SqlOptions['lists']>,
@@ -48,7 +76,7 @@ export async function readList(
 }
 
 /** Every file in the table, ordered by id. */
-export async function listResumes(
+async function listResumes(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   { table, idColumn, jobColumn, urlColumn }: ResumeSource,
 ): Promise<ListedResume[]> {
@@ -60,28 +88,6 @@ export async function listResumes(
 /** True for a boolean in each dialect, and for a number other than 0. */
 function isTrue(database: SqlDatabase, column: string) {
   return sql`lower(${asText(database, column)}) not in ('false', '0', 'f', '')`;
-}
-
-/** One update of the given fields. */
-export async function updateRequisition(
-  database: SqlDatabase,
-  table: RequisitionTable,
-  { id, fields }: { id: string; fields: EmployeeFields },
-  write: WriteOptions,
-): Promise<void> {
-  if (await updateRow(database, table, { id, pairs: toColumns(fields, table) }, write)) return;
-  const found = await readRequisitions(database, table, [id]);
-  throw found.length > 0 ? tooLate() : notOpen(id);
-}
-
-/** Writes over the values that this was decided from. @throws ConnectorError STALE */
-export async function amendRequisition(
-  database: SqlDatabase,
-  table: RequisitionTable,
-  amendment: Omit<Amendment, 'from'> & { id: string },
-  write: WriteOptions,
-): Promise<void> {
-  if (!(await amendRow(database, table, amendment, write))) throw notOpen(amendment.id);
 }
 
 function notOpen(id: string): ConnectorError {

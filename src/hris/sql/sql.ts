@@ -1,52 +1,19 @@
 import { resolve } from 'node:path';
-import { ConnectorError } from '../../errors.ts';
 import { fieldDefs, lookedUp } from '../columns.ts';
-import type {
-  DescribedField,
-  Employees,
-  HrisAdapter,
-  HrisConnection,
-  HrisSystem,
-  Landing,
-  LandingConnection,
-  Requisitions,
-  WriteOptions,
-} from '../port.ts';
+import type { DescribedField, Employees, HrisAdapter, HrisConnection, HrisSystem, LandingConnection } from '../port.ts';
 import { probed } from '../probed.ts';
-import { changedEmployees, employeeNews } from './changes.ts';
-import type { SqlDatabase, SqlHris } from './database.ts';
+import { type Reach, type SqlDatabase, whileOpen } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeFolder } from './employee-folder.ts';
-import { createHrisTables, createLandingTables } from './ensure-hris-schema.ts';
-import { findEmployee, isTaken, readEmployee } from './find.ts';
-import { givesNumber } from './gives-number.ts';
-import { landRows, readHashes, readRows } from './land.ts';
-import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
+import { landingOf, landingTable } from './land.ts';
 import { openSqlDatabase } from './open-database.ts';
-import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
-import { resolvePending } from './pending.ts';
-import { probeEmployees, userOf } from './probe.ts';
-import { hasMarks, readIds, removeRows } from './remove.ts';
-import type { RequisitionTable } from './requisition-options.ts';
-import {
-  amendRequisition,
-  listRequisitions,
-  listResumes,
-  readList,
-  readRequisitions,
-  updateRequisition,
-} from './requisitions.ts';
-import { setupOf } from './setup.ts';
+import { GONE_AT, type LandingTable, landingKeys, narrowed, type SqlOptions, sqlOptions } from './options.ts';
+import { givesNumber, probeEmployees, userOf } from './probe.ts';
+import { changedEmployees, employeeNews, findEmployee, isTaken, readEmployee } from './read-employees.ts';
+import { listsOf, requisitionsOf } from './requisitions.ts';
+import { createHrisTables, createLandingTables, setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { whileOpen } from './while-open.ts';
-import {
-  amendEmployee,
-  assertThere,
-  createEmployee,
-  rehireEmployee,
-  terminateEmployee,
-  updateEmployee,
-} from './write-employee.ts';
+import { assertThere, resolvePending, writesOf } from './write-employee.ts';
 
 const USUAL_PORT: Readonly<Record<string, string>> = { 'mariadb:': '3306' };
 
@@ -88,9 +55,6 @@ export const sql: HrisAdapter<SqlOptions> = {
   setup: setupOf,
 };
 
-/** Runs work on the open database until the signal aborts; every failure is a ConnectorError. */
-type Reach = <T>(signal: AbortSignal, work: (database: SqlDatabase) => Promise<T>) => Promise<T>;
-
 /** Connects at the first call. */
 function openConnection(options: SqlOptions): HrisConnection {
   const database = openSqlDatabase(options.url, { create: options.createTable });
@@ -99,6 +63,8 @@ function openConnection(options: SqlOptions): HrisConnection {
     capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
     employees: employeesOf(options, reach),
     ...changesOf(options, reach),
+    ...requisitionsOf(options, reach),
+    ...listsOf(options, reach),
     ...filesOf(options, reach),
     landing: landingOf(options, reach),
     describe: (subject, signal) => {
@@ -117,8 +83,7 @@ export function openLandingTables(options: SqlOptions): LandingConnection {
   const reach = reaching(database, options, createLandingTables);
   return {
     landing: landingOf(options, reach),
-    ...(options.requisitions && { requisitions: requisitionsOf(options.requisitions, reach) }),
-    ...resumesOf(options, reach),
+    ...requisitionsOf(options, reach),
     describe: (stream, signal) =>
       reach(signal, (open) => describeColumns(open, landingTable(options, stream), options)),
     close: () => database.close(),
@@ -145,15 +110,9 @@ function reaching(database: SqlDatabase, options: SqlOptions, create: typeof cre
   };
 }
 
-function changesOf(
-  options: SqlOptions,
-  reach: Reach,
-): Pick<HrisConnection, 'changes' | 'requisitions' | 'resumes' | 'lists' | 'pending'> {
-  const { changes, requisitions, lists, job } = options;
+function changesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'changes' | 'pending'> {
+  const { changes, job } = options;
   return {
-    ...(lists && {
-      lists: { read: (list, signal) => reach(signal, (database) => readList(database, list, lists)) },
-    }),
     ...(job && {
       pending: {
         resolve: (ticket, signal) => reach(signal, (database) => resolvePending({ database, options }, ticket)),
@@ -167,14 +126,7 @@ function changesOf(
           reach(signal, (database) => employeeNews({ database, options }, changes.column, cursor)),
       },
     }),
-    ...(requisitions && { requisitions: requisitionsOf(requisitions, reach) }),
-    ...resumesOf(options, reach),
   };
-}
-
-function resumesOf({ resumes }: SqlOptions, reach: Reach): Pick<HrisConnection, 'resumes'> {
-  if (resumes === undefined) return {};
-  return { resumes: { list: (signal) => reach(signal, (database) => listResumes(database, resumes)) } };
 }
 
 function filesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'files'> {
@@ -184,47 +136,12 @@ function filesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'files
   return { files: employeeFolder(options.files.folder, assertKnown) };
 }
 
-function requisitionsOf(table: RequisitionTable, reach: Reach): Requisitions {
-  return {
-    listOpen: (signal) => reach(signal, (database) => listRequisitions(database, table)),
-    read: (ids, signal) => reach(signal, (database) => readRequisitions(database, table, ids)),
-    update: async (id, fields, write) => {
-      const database = await reach(write.signal, async (open) => open);
-      return updateRequisition(database, table, { id, fields }, write);
-    },
-    amend: async (id, amendment, write) => {
-      const database = await reach(write.signal, async (open) => open);
-      return amendRequisition(database, table, { id, ...amendment }, write);
-    },
-  };
-}
-
-/** Writes run outside `reach`: a driver knows better than a signal whether a write was sent. */
 function employeesOf(options: SqlOptions, reach: Reach): Employees {
-  const open = async ({ signal }: WriteOptions): Promise<SqlHris> => ({
-    database: await reach(signal, async (database) => database),
-    options,
-  });
   return {
     find: (key, signal) => reach(signal, (database) => findEmployee({ database, options }, key)),
     read: (id, signal) => reach(signal, (database) => readEmployee({ database, options }, id)),
     isTaken: (name, value, signal) => reach(signal, (database) => isTaken({ database, options }, name, value)),
-    create: async (fields, reference, write) => createEmployee(await open(write), fields, reference, write),
-    update: async (id, fields, write) => updateEmployee(await open(write), id, fields, write),
-    amend: async (id, amendment, write) => amendEmployee(await open(write), id, amendment, write),
-    ...endingsOf(options, open),
-  };
-}
-
-/** Only if the table has a column for the last day. */
-function endingsOf(
-  { endColumn }: SqlOptions,
-  open: (write: WriteOptions) => Promise<SqlHris>,
-): Pick<Employees, 'rehire' | 'terminate'> {
-  if (endColumn === undefined) return {};
-  return {
-    rehire: async (id, fields, write) => rehireEmployee(await open(write), { id, endColumn }, fields, write),
-    terminate: async (id, lastDay, write) => terminateEmployee(await open(write), { id, endColumn }, lastDay, write),
+    ...writesOf(options, reach),
   };
 }
 
@@ -237,65 +154,4 @@ async function describeColumns(
   const own = [idColumn, numberColumn, referenceColumn, endColumn, changes?.column, GONE_AT];
   const ours = new Set([...own, ...Object.values(landingKeys)]);
   return (await describeTable(database, table, columns)).filter(({ isField, label }) => isField || !ours.has(label));
-}
-
-function landingOf(options: SqlOptions, reach: Reach): Landing {
-  async function reachTable<T>(
-    stream: string,
-    signal: AbortSignal,
-    work: (database: SqlDatabase, table: LandingTable) => Promise<T>,
-  ): Promise<T> {
-    const table = landingTable(options, stream);
-    return reach(signal, async (database) => {
-      try {
-        return await work(database, table);
-      } catch (error) {
-        throw explainLandingError(error, table);
-      }
-    });
-  }
-  return {
-    land: (stream, rows, { signal, ...how }) =>
-      reachTable(stream, signal, (database, table) => landRows(database, table, rows, how)),
-    read: (stream, ids, { signal, tenant }) =>
-      reachTable(stream, signal, (database, table) => readRows(database, table, tenant, ids)),
-    hashes: (stream, ids, { signal, tenant }) =>
-      reachTable(stream, signal, (database, table) => readHashes(database, table, tenant, ids)),
-    ids: (stream, { signal, ...which }) =>
-      reachTable(stream, signal, (database, table) => readIds(database, table, which)),
-    marks: (stream, { signal }) => reachTable(stream, signal, hasMarks),
-    remove: (stream, ids, { signal, ...how }) =>
-      reachTable(stream, signal, (database, table) => removeRows(database, table, ids, how)),
-  };
-}
-
-function landingTable({ landing }: SqlOptions, stream: string): LandingTable {
-  const table = landing[stream];
-  if (table === undefined) throw new Error(`The connection was opened without a landing table for ${stream}.`);
-  return table;
-}
-
-/**
- * Faults of the landing table itself: they end the stream's run, but do not affect the tenant's hires, which use
- * another table.
- */
-const ofTheTable: ReadonlySet<string> = new Set(['HRIS_FORBIDDEN', 'HRIS_MISCONFIGURED']);
-
-/** Like `explainSqlError`, for a landing table. */
-function explainLandingError(error: unknown, { table, columns }: LandingTable): ConnectorError {
-  const known = explainSqlError(error, { sent: false });
-  if (!ofTheTable.has(known.code)) return known;
-  const [, source = 'no code', next = ''] = /\(([^()]*)\)\.(.*)$/.exec(known.message) ?? [];
-  const needed = [...Object.values(landingKeys), ...Object.values(columns).map(({ column }) => column)].join(', ');
-  const why =
-    known.code === 'HRIS_FORBIDDEN'
-      ? 'may not be read and written by this user. Grant select, insert and update on it'
-      : `does not exist, or lacks a column or its unique key. It needs the columns ${needed}, unique on ` +
-        `(${landingKeys.tenant}, ${landingKeys.id}); set another name or other columns in hris.landing`;
-  return new ConnectorError({
-    code: 'LANDING_UNUSABLE',
-    action: 'reject',
-    message: `The landing table ${table} of the HRIS database ${why} (${source}).${next}`,
-    cause: known,
-  });
 }

@@ -1,17 +1,39 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/hire.ts';
-import type { Amendment } from '../fields-to-amend.ts';
-import type { CreateResult, WriteOptions } from '../port.ts';
-import { amendRow } from './amend-row.ts';
-import type { SqlHris } from './database.ts';
-import { findEmployee, readEmployee } from './find.ts';
-import { askAgain, createdOrPending } from './pending.ts';
-import { tooLate, updateRow } from './update-row.ts';
-import { byField, toColumns, toRef } from './values.ts';
+import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
+import type { CreateResult, Employees, WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
+import { withoutValues } from '../without-values.ts';
+import { asText, byField, type Reach, type SqlDatabase, type SqlHris, toColumns, toRef } from './database.ts';
+import type { SqlOptions } from './options.ts';
+import { atTable, findEmployee, findRefused, readEmployee } from './read-employees.ts';
+import { explainSqlError } from './sql-errors.ts';
+import { amendRow, tooLate, updateRow } from './write-row.ts';
+
+/** Writes run outside `reach`: a driver knows better than a signal whether a write was sent. */
+export function writesOf(options: SqlOptions, reach: Reach): Omit<Employees, 'find' | 'read' | 'isTaken'> {
+  const { endColumn } = options;
+  const open = async ({ signal }: WriteOptions): Promise<SqlHris> => ({
+    database: await reach(signal, async (database) => database),
+    options,
+  });
+  return {
+    create: async (fields, reference, write) => createEmployee(await open(write), fields, reference, write),
+    update: async (id, fields, write) => writeColumns(await open(write), id, toColumns(fields, options), write),
+    amend: async (id, { fields, over }, write) => {
+      const { database } = await open(write);
+      if (!(await amendRow(database, options, { id, fields, over }, write))) throw notFound(id);
+    },
+    ...(endColumn !== undefined && {
+      rehire: async (id, fields, write) =>
+        writeColumns(await open(write), id, [...toColumns(fields, options), [endColumn, null]], write),
+      terminate: async (id, lastDay, write) => writeColumns(await open(write), id, [[endColumn, lastDay]], write),
+    }),
+  };
+}
 
 /** One insert. ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. */
-export async function createEmployee(
+async function createEmployee(
   hris: SqlHris,
   fields: EmployeeFields,
   reference: string,
@@ -61,50 +83,10 @@ async function alreadyExists(hris: SqlHris, reference: string): Promise<Connecto
   });
 }
 
-/** One update of the given fields. */
-export async function updateEmployee(
-  hris: SqlHris,
-  id: string,
-  fields: EmployeeFields,
-  write: WriteOptions,
-): Promise<void> {
-  await writeColumns(hris, id, { pairs: toColumns(fields, hris.options) }, write);
-}
-
-/** One update that sets the fields and clears the last day. */
-export async function rehireEmployee(
-  hris: SqlHris,
-  { id, endColumn }: { id: string; endColumn: string },
-  fields: EmployeeFields,
-  write: WriteOptions,
-): Promise<void> {
-  await writeColumns(hris, id, { pairs: [...toColumns(fields, hris.options), [endColumn, null]] }, write);
-}
-
-/** One update of the last day. */
-export function terminateEmployee(
-  hris: SqlHris,
-  { id, endColumn }: { id: string; endColumn: string },
-  lastDay: string,
-  write: WriteOptions,
-): Promise<void> {
-  return writeColumns(hris, id, { pairs: [[endColumn, lastDay]] }, write);
-}
-
-/** Writes over the values that this was decided from. @throws ConnectorError STALE */
-export async function amendEmployee(
-  { database, options }: SqlHris,
-  id: string,
-  { fields, over }: Amendment,
-  write: WriteOptions,
-): Promise<void> {
-  if (!(await amendRow(database, options, { id, fields, over }, write))) throw notFound(id);
-}
-
 async function writeColumns(
   hris: SqlHris,
   id: string,
-  { pairs }: { pairs: readonly [column: string, value: unknown][] },
+  pairs: readonly [column: string, value: unknown][],
   write: WriteOptions,
 ): Promise<void> {
   if (await updateRow(hris.database, hris.options, { id, pairs }, write)) return;
@@ -123,4 +105,123 @@ function notFound(id: string): ConnectorError {
     action: 'reject',
     message: `The HRIS has no employee with the id ${id}.`,
   });
+}
+
+/** How often the outcome of the customer's job is checked. */
+const NEXT_CHECK_MS = 60_000;
+
+/** If the tenant file names a job, a row without a number waits for it. */
+function createdOrPending({ options }: SqlHris, ref: EmployeeRef): CreateResult {
+  if (options.job === undefined || ref.number !== undefined) return { kind: 'created', ref };
+  return { kind: 'pending', ticket: ref.id, nextCheckMs: NEXT_CHECK_MS };
+}
+
+/** The row's state after the job: numbered, refused, or still waiting. */
+export async function resolvePending(hris: SqlHris, ticket: string): Promise<CreateResult> {
+  const record = await readEmployee(atTable(hris), ticket);
+  if (record?.ref.number !== undefined) return { kind: 'created', ref: record.ref };
+  const said = record === undefined ? '' : await readRefusal(hris, ticket);
+  if (said === '') return { kind: 'pending', ticket, nextCheckMs: NEXT_CHECK_MS };
+  const shown = withoutValues(said, Object.values(record?.fields ?? {}));
+  throw new ConnectorError({
+    code: 'HIRE_REJECTED',
+    action: 'reject',
+    said: shown,
+    message: `The job in the HRIS database refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
+  });
+}
+
+/**
+ * A row that the job refused keeps its reference, so a corrected create overwrites it, and the job processes it again.
+ * Undefined if no refused row has this reference.
+ */
+async function askAgain(
+  hris: SqlHris,
+  reference: string,
+  pairs: readonly [column: string, value: unknown][],
+  write: WriteOptions,
+): Promise<CreateResult | undefined> {
+  const { database, options } = hris;
+  const { errorColumn } = options.job ?? {};
+  const refused = errorColumn === undefined ? undefined : await findRefused(hris, reference);
+  if (errorColumn === undefined || refused === undefined) return undefined;
+  // Never overwrites a row that was numbered in the meantime.
+  const number = asText(database, options.numberColumn);
+  const where = sql`${sql.ref(errorColumn)} <> '' and coalesce(${number}, '') = ''`;
+  const emptied = await columnsToEmpty(hris, pairs);
+  const corrected: [column: string, value: unknown][] = [...pairs, ...emptied, [errorColumn, null]];
+  try {
+    const isWritten = await updateRow(database, options, { id: refused.id, pairs: corrected, where }, write);
+    return isWritten ? { kind: 'pending', ticket: refused.id, nextCheckMs: NEXT_CHECK_MS } : undefined;
+  } catch (error) {
+    throw isConnectorError(error, 'HRIS_FORBIDDEN') ? mayNotCorrect(hris, refused.id, errorColumn) : error;
+  }
+}
+
+/** Concerns this row only: other rows do not need the right. */
+function mayNotCorrect({ options: { table } }: SqlHris, id: string, errorColumn: string): ConnectorError {
+  return new ConnectorError({
+    code: 'REFUSED_ROW_KEPT',
+    action: 'reject',
+    message:
+      `The job refused row ${id} of ${table}, and this user may not correct it. Grant update on ${errorColumn} and ` +
+      'on the columns of fields, or delete the row; then answer retry.',
+  });
+}
+
+async function readRefusal({ database, options }: SqlHris, id: string): Promise<string> {
+  const column = options.job?.errorColumn;
+  if (column === undefined) return '';
+  const row = await database.kysely
+    .selectFrom(options.table)
+    .select(column)
+    .where(options.idColumn, '=', id)
+    .executeTakeFirst();
+  return cellText(row?.[column]);
+}
+
+type Emptied = [column: string, value: RawBuilder<unknown>];
+
+/**
+ * Columns that an earlier create may have filled and the corrected one leaves out, each with the value of a row
+ * inserted without it. Columns that this user may not update stay.
+ */
+async function columnsToEmpty(
+  { database, options }: SqlHris,
+  pairs: readonly [column: string, value: unknown][],
+): Promise<Emptied[]> {
+  const { idColumn, numberColumn, referenceColumn, endColumn, changes, job } = options;
+  const kept = new Set([idColumn, numberColumn, referenceColumn, endColumn, changes?.column, job?.errorColumn]);
+  for (const [column] of pairs) kept.add(column);
+  for (const { column, required } of Object.values(options.reads)) if (required) kept.add(column);
+  const columns = new Set(Object.values(options.reads).map(({ column }) => column));
+  const left = [...columns].filter((column) => !kept.has(column));
+  if (left.length === 0) return [];
+  return database.dialect === 'sqlite'
+    ? sqliteDefaults(database, options.table, left)
+    : updatable(database, options.table, left);
+}
+
+/** SQLite has no rights, and no `default` as a value. */
+async function sqliteDefaults({ kysely }: SqlDatabase, table: string, columns: readonly string[]): Promise<Emptied[]> {
+  const name = table.split('.').at(-1) ?? table;
+  const { rows } = await sql<{ name: string; dflt: string | null }>`
+    select name, dflt_value as dflt from pragma_table_info(${name})`.execute(kysely);
+  const wanted = rows.filter((row) => columns.includes(row.name));
+  return wanted.map((row) => [row.name, sql.raw(`(${row.dflt ?? 'null'})`)]);
+}
+
+/** Explaining an update needs the same rights and changes nothing. */
+async function updatable({ kysely }: SqlDatabase, table: string, columns: readonly string[]): Promise<Emptied[]> {
+  const emptied: Emptied[] = [];
+  for (const column of columns) {
+    const explained = sql`explain update ${sql.table(table)} set ${sql.ref(column)} = default where 1 = 0`;
+    const failed = await explained.execute(kysely).then(
+      () => undefined,
+      (error: unknown) => explainSqlError(error, { sent: false }),
+    );
+    if (failed?.action === 'retry') throw failed;
+    if (failed === undefined) emptied.push([column, sql`default`]);
+  }
+  return emptied;
 }

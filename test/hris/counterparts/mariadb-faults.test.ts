@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type MariadbServer, onMariadb, startMariadb } from '../../../src/counterparts/start-mariadb.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
-import { ensureHrisSchema } from '../../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
+import { ensureHrisSchema } from '../../../src/hris/sql/setup.ts';
 import { landings } from '../../../src/streams/streams.ts';
 import { created, employee, refusal, signal, write } from '../profile.ts';
 import { trustedPairs } from '../tls-proxy.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ensureHrisSchema } from '../../../src/hris/sql/ensure-hris-schema.ts';
+import { ensureHrisSchema } from '../../../src/hris/sql/setup.ts';
 import { checkTenant } from '../../../src/operator/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OwnColumn } from '../../../src/hris/sql/tables.ts';
+import type { OwnColumn } from '../../../src/hris/sql/describe.ts';
 import { type Source, suggestMapping } from '../../../src/operator/suggest-mapping.ts';
 
 const column = (name: string, more: Partial<OwnColumn> = {}): OwnColumn => ({
