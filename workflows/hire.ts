@@ -84,27 +84,37 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
  * Follows one application that reached the hiring stage until its employee exists and the partner has the Employee ID.
  * Carries ids and verdicts; every record stays in the store. Checks the current state before each irreversible step.
  */
-export async function hire(input: HireInput): Promise<HireResult> {
+export async function hire(given: HireInput): Promise<HireResult> {
+  const hints = listenForHints();
+  // A person may ask for the hire while its run waits to begin.
+  const input = hints.has('adopt') && given.carried === undefined ? { ...given, adopt: true } : given;
   const reached = { period: input.behind };
   try {
-    return await follow(input, reached);
+    return await follow(input, hints, reached);
   } catch (error) {
     const { cause } = error instanceof ActivityFailure ? error : {};
     if (!(cause instanceof ApplicationFailure) || cause.type !== HIRE_BEHIND) throw error;
     await sleep(input.timing.retryMs);
-    return startAnew(input, { watch: true, ...(reached.period === undefined ? {} : { behind: reached.period }) });
+    // The restored store may not know that a person asked for the hire.
+    const adopt = input.adopt === true || hints.has('adopt');
+    const { period: behind } = reached;
+    return startAnew(input, { watch: true, ...(adopt ? { adopt } : {}), ...(behind === undefined ? {} : { behind }) });
   }
 }
 
-async function follow(input: HireInput, reached: { period: number | undefined }): Promise<HireResult> {
-  const hints = listenForHints();
+async function follow(input: HireInput, hints: Hints, reached: { period: number | undefined }): Promise<HireResult> {
   // The first step reads anyway what the start signal named; hints of the run before still need handling.
-  if (input.carried === undefined) hints.clear();
-  else hints.add(input.carried.hints ?? []);
+  const isMoreTold = input.carried === undefined && hints.begin();
+  hints.add(input.carried?.hints ?? []);
   const activities = activitiesOf(input);
   const begun = input.carried === undefined ? await open(input, activities) : { progress: input.carried };
-  if ('state' in begun) return endUnlessHeard(input, hints, begun, false);
+  if ('state' in begun) {
+    const isDone = begun.state === 'done';
+    if (isDone && isMoreTold) hints.add(['person']);
+    return endUnlessHeard(input, hints, begun, isDone);
+  }
   const { progress, enrolled } = begun;
+  if (input.carried === undefined && !isPersonRead(begun) && patched('person-of-the-start')) hints.add(['person']);
   reached.period = progress.period;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
   const current: Hire = { ref, progress, hints, activities, isJustOpened: input.carried === undefined };
@@ -150,6 +160,11 @@ async function open(input: HireInput, activities: HireActivities): Promise<Begun
   return enrolled === undefined ? { progress } : { progress, enrolled };
 }
 
+/** Whether the opening read where the person is, or the first step does. */
+function isPersonRead({ progress: { step }, enrolled }: Begun): boolean {
+  return enrolled?.verdict === 'enrolled' ? enrolled.present === true : step !== 'write-back';
+}
+
 /**
  * Picks the step after an activity that may have done later steps too. If the person has moved meanwhile, goes step by
  * step.
@@ -183,9 +198,14 @@ async function followEnrolment(hire: Hire, enrolled: Enrolled): Promise<HireStep
   return awaitOnboarding(hire);
 }
 
-async function awaitCredits({ progress, hints }: Hire): Promise<HireStep> {
-  await hints.wait(progress.creditsWaitMs);
-  return 'enrol';
+async function awaitCredits(hire: Hire): Promise<HireStep> {
+  const about = await hire.hints.wait(hire.progress.creditsWaitMs);
+  return (await isLeft(hire, about, 'left-without-credits')) ? 'confirm-left' : 'enrol';
+}
+
+/** Looks at a person who was heard of, because the step that follows the wait may not. */
+async function isLeft(hire: Hire, about: Set<HintAbout>, patch: string): Promise<boolean> {
+  return about.has('person') && patched(patch) && !(await isPresent(hire));
 }
 
 /** A person asked for another enrolment: ends the live one first, and one more credit is spent. */
@@ -222,8 +242,9 @@ async function employ(hire: Hire): Promise<HireStep> {
   if (employed.verdict === 'left') return 'confirm-left';
   if (employed.verdict === 'stale') return 'employ';
   if (employed.verdict === 'not-yet' || employed.verdict === 'pending') {
-    await hints.wait(employed.verdict === 'pending' ? employed.nextCheckMs : undefined);
-    return 'employ';
+    const isPending = employed.verdict === 'pending';
+    const about = await hints.wait(isPending ? employed.nextCheckMs : undefined);
+    return isPending && (await isLeft(hire, about, 'left-while-pending')) ? 'confirm-left' : 'employ';
   }
   return afterGoingOn(hire, employed, 'write-back');
 }
@@ -370,15 +391,21 @@ interface Hints {
   add(heard: readonly HintAbout[]): void;
   /** Drops hints about the person that came before this call, if its answer says that it read the person afterwards. */
   answeredBy<T extends object>(call: Promise<T>): Promise<T>;
-  /** Clears one kind of hint, or all if none is named. */
-  clear(about?: HintAbout): void;
+  /**
+   * Clears what came before the run began. True if it was more news of the person than the signal that started the run.
+   */
+  begin(): boolean;
+  clear(about: HintAbout): void;
 }
 
 /** Registers the handler before the first await, so that no signal of the start is lost. */
 function listenForHints(): Hints {
   const waiting = new Set<HintAbout>();
+  let [signals, isMoreTold] = [0, false];
   setHandler(hintSignal, (about) => {
     waiting.add(about);
+    signals += 1;
+    isMoreTold ||= about === 'person' && signals > 1;
   });
   return {
     async wait(timeoutMs) {
@@ -399,9 +426,12 @@ function listenForHints(): Hints {
       if (heard && !('present' in answer && answer.present === true)) waiting.add('person');
       return answer;
     },
+    begin() {
+      waiting.clear();
+      return isMoreTold;
+    },
     clear(about) {
-      if (about === undefined) waiting.clear();
-      else waiting.delete(about);
+      waiting.delete(about);
     },
   };
 }

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'workflows/hire.ts',
-      find: `else hints.add(input.carried.hints ?? []);`,
-      replace: `else hints.add([]);`,
+      find: `hints.add(input.carried?.hints ?? []);`,
+      replace: `hints.add([]);`,
     },
   ],
   caughtBy: tests(/a run that continues another one acts upon the hints/, 'test/workflow/hints.test.ts'),
