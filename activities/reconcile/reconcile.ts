@@ -250,7 +250,8 @@ async function noteAbsent(run: Run): Promise<boolean> {
   });
   for (const hire of absent.filter(({ state }) => !isResting(state))) {
     const ref = { tenantId, jobCandidateId: hire.job_candidate_id };
-    await deps.signalHire(ref, 'person', { start: true, watch: hire.state === 'done' });
+    // An open hire may end before it hears this; its new run looks at the person all the same.
+    await deps.signalHire(ref, 'person', { start: true, watch: true });
     run.counts.hinted += 1;
   }
   const resting = absent.filter(({ state }) => isResting(state)).map((hire) => hire.job_candidate_id);

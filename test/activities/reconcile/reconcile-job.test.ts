@@ -4,11 +4,13 @@ import { allowCancellation } from '../../../activities/hire/departure.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import { createStageLookup } from '../../../activities/reconcile/hiring-stages.ts';
+import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listAlarms } from '../../../src/store/alarms.ts';
 import { addHints } from '../../../src/store/hints.ts';
+import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, openHold } from '../../../src/store/holds.ts';
 import { kinds } from '../../store/stores.ts';
@@ -122,6 +124,23 @@ test.each(kinds)(
     await addHints(deps.store, 'acme', 'people', ['50001']);
     await reconcile('acme');
     expect(signalled).toHaveLength(1);
+  },
+);
+
+test.each(kinds)(
+  'who left is looked after, although their hire ends between the look of the reconcile and its hint, in %s',
+  async (database) => {
+    const fleet = await fleetAtSandbox({ database, skip: true });
+    await fleet.apply('acme', 'writeBack: { customField: "1" }\n');
+    const { ref, move } = await hiredAndListed(fleet);
+    await move('SCREEN');
+    const begun: Awaited<ReturnType<typeof openHire>>[] = [];
+    const signalHire: Fleet['deps']['signalHire'] = async (hire, _about, { adopt = false, watch = false }) => {
+      await endHire(fleet.store, ref, 'done');
+      return begun.push(await openHire(fleet.deps, { ...hire, adopt, watch })) > 0;
+    };
+    await reconcile({ ...fleet.deps, signalHire }, { tenantId: 'acme' });
+    expect(begun).toMatchObject([{ verdict: 'open', step: 'watch-done' }]);
   },
 );
 
