@@ -45,7 +45,11 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const { row, answers } = hire;
       const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
       const mayBeBack = 'verdict' in plan || plan.mayBeBack;
-      if (mayBeBack && (await isBack(hire))) return goesOn(hire);
+      if (mayBeBack && (await isBack(hire))) {
+        // The workflow goes on, so nobody would take the answer to a question about the end.
+        await closeUnanswered(store, ref);
+        return goesOn(hire);
+      }
       if ('verdict' in plan) return plan;
       const made = await heldForEmployee(hire, plan.ends === 'cancelled');
       if (made !== undefined) return made;
@@ -87,6 +91,7 @@ export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<Hi
 /** A person who is back no longer counts among the hires that end. */
 async function goesOn(hire: HireContext): Promise<{ verdict: 'back' }> {
   await noteHire(hire, { step: 'enrol' });
+  await tellWhyHeld(hire, 'as it stands');
   return { verdict: 'back' };
 }
 

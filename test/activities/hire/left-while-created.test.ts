@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
+import { answerHold, holdsOfHire } from '../../../src/store/holds.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { kinds } from '../../store/stores.ts';
 import { HOUR_MS, hireInto, hireTwice } from './people-behind.ts';
@@ -47,6 +48,28 @@ describe.each(kinds)('who leaves while the employee is made, with the store in %
     await hr.approve();
     expect(await employOnce()).toMatchObject({ verdict: 'employee' });
     expect(await employee()).toMatchObject({ employee_id: expect.any(String) });
+  });
+
+  test('leaves no question behind that nobody would hear answered, where they come back', async () => {
+    const { store, ref, employOnce, move, leave, asks } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    await asks(await leave());
+    await move('HIRED');
+    expect(await leave()).toEqual({ verdict: 'back' });
+    expect(await holdsOfHire(store, ref)).toMatchObject([{ code: 'LEFT_WHILE_PENDING', closed_at: expect.anything() }]);
+  });
+
+  test('keeps an answer that came as they were back for the next question', async () => {
+    const { store, ref, employOnce, move, leave, asks } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    await asks(await leave());
+    const [asked] = await holdsOfHire(store, ref);
+    await answerHold(store, asked?.hold_id ?? '', { answer: 'retry', arguments: [], by: 'ada' });
+    await move('HIRED');
+    expect(await leave()).toEqual({ verdict: 'back' });
+    expect(await holdsOfHire(store, ref)).toMatchObject([{ answer: 'retry', closed_at: null }]);
   });
 
   test('is linked to the employee of a create whose answer was lost', async () => {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
+import { cancelHire, lookForReturn } from '../../../activities/hire/cancel-hire.ts';
 import { readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
@@ -121,6 +122,17 @@ test('a hold that the onboarding ends leaves no reason behind while the hire goe
   await hold();
   expect((await shown()).reason).toMatch(/^On hold/);
   expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'ready' });
+  expect(await listHolds(store, {})).toEqual([]);
+  expect((await shown()).reason).toBe('');
+});
+
+test.each([
+  ['ends', cancelHire],
+  ['waits to be ended', lookForReturn],
+])('a hire that %s and whose person is back leaves no reason behind', async (_what, look) => {
+  const { hold, shown, deps, ref, store } = await begun({ told: true });
+  await hold();
+  expect(await look(deps, ref)).toEqual({ verdict: 'back' });
   expect(await listHolds(store, {})).toEqual([]);
   expect((await shown()).reason).toBe('');
 });
