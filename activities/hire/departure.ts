@@ -1,7 +1,7 @@
 import { dayOf } from '../../src/day-of.ts';
 import { type Employee, type FieldValue, type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
+import { type Held, type HoldCode, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
@@ -121,8 +121,21 @@ export async function judgeEmployee(
     takenOver,
     today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
     noShowDays: Math.floor(policies.noShow.within / DAY_MS),
-    asked: await isAsking(store, ref, 'LEFT_BEFORE_START'),
+    asked: await isAsked(hire),
   });
+}
+
+const BEFORE_START = 'LEFT_BEFORE_START' satisfies HoldCode;
+/** The HR system may be away for days after a person said to look again. */
+const LOOK_AGAIN_MS = 7 * DAY_MS;
+
+/** Whether the question was asked in time: it stands, or a person said a short while ago to look again. */
+async function isAsked({ store, connection, ref }: HireContext): Promise<boolean> {
+  if (await isAsking(store, ref, BEFORE_START)) return true;
+  const last = await lastAnswered(store, ref);
+  if (last?.code !== BEFORE_START || last.answer !== 'retry') return false;
+  const ago = (await readClock(store)) - Number(last.answered_at);
+  return ago < LOOK_AGAIN_MS + connection.tenant.policies.cancel.grace;
 }
 
 /** The start date the employee was made with, for an HR system that does not show it. */

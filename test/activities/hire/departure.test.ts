@@ -52,6 +52,22 @@ test('what was asked before the first day stays asked after it, and ends with th
   expect(await takeAnswer(fleet.deps, { ...ref, holdId })).toMatchObject({ verdict: 'answered', next: 'same' });
 });
 
+test.each([
+  ['a moment ago', 0, BEFORE_START, 'done'],
+  ['weeks ago, about an earlier departure', 30 * 86_400_000, { verdict: 'over' }, 'left'],
+])('what was asked in time and is to be looked at again stays a question: %s', async (_when, ago, expected, state) => {
+  const { move, judge, update, answer, row, fleet } = await employPerson();
+  await move('SCREEN');
+  expect(await answer(await judge(), 'retry')).toMatchObject({ next: 'same' });
+  await update({ startDate: '2020-01-01' });
+  await fleet.store.kysely
+    .updateTable('holds')
+    .set((eb) => ({ answered_at: eb('answered_at', '-', ago) }))
+    .execute();
+  expect(await judge()).toMatchObject(expected);
+  expect(await row()).toMatchObject({ state });
+});
+
 test('no-show ends the employment on its first day, and the partner shows that the person left', async () => {
   const { move, judge, answer, end, row, employees, shown } = await employPerson();
   const { employeeId } = (await shown()) as { employeeId: string };
