@@ -1,7 +1,7 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Employee, employeeIn, HIRE_BEHIND, type HireRef, type HireState } from '../hire/hire.ts';
-import { hireColumns, type Store } from './open-store.ts';
+import { batchesOf, hireColumns, type Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
 
 /** The newest period of this job candidate. */
@@ -246,26 +246,23 @@ export async function hiresOfEnrolments(
   tenantId: string,
   onboardingCandidateIds: readonly string[],
 ): Promise<HireRow[]> {
-  if (onboardingCandidateIds.length === 0) return [];
-  return store.kysely
-    .selectFrom('hires')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('onboarding_candidate_id', 'in', onboardingCandidateIds.slice(0, 500))
-    .execute();
+  const hires: HireRow[] = [];
+  for (const some of batchesOf(onboardingCandidateIds)) {
+    const rows = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
+    hires.push(...(await rows.where('onboarding_candidate_id', 'in', some).execute()));
+  }
+  return hires;
 }
 
 /** Open hires of these jobs that have no employee. */
 export async function unmadeHiresOf(store: Store, tenantId: string, jobIds: readonly string[]): Promise<HireRow[]> {
-  if (jobIds.length === 0) return [];
-  return store.kysely
-    .selectFrom('hires')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'open')
-    .where('job_id', 'in', jobIds.slice(0, 500))
-    .where('employee_id', 'is', null)
-    .execute();
+  const hires: HireRow[] = [];
+  for (const some of batchesOf(jobIds)) {
+    const rows = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
+    const unmade = rows.where('state', '=', 'open').where('employee_id', 'is', null);
+    hires.push(...(await unmade.where('job_id', 'in', some).execute()));
+  }
+  return hires;
 }
 
 interface HireCount {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
-import { insertHires, updateHire } from '../../src/store/hires.ts';
+import { insertHires, unmadeHiresOf, updateHire } from '../../src/store/hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import {
   finishBaseline,
@@ -88,6 +88,23 @@ test('an edited job hints the hires of that job that have no employee yet, and n
   await deliver(store, 'job.updated', { jobId: 101 });
   await relayed(store, 1);
   expect(hinted).toEqual(['0 person']);
+});
+
+test('more jobs or enrolments than a statement takes lead to the hires of each', async () => {
+  const store = await freshStore();
+  const jobIds = Array.from({ length: 1_201 }, (_, n) => String(n + 1));
+  const last = jobIds.length - 1;
+  for (const n of [0, 600, last]) {
+    const key = { tenantId: TENANT_ID, jobCandidateId: `of-${n}`, period: 1 };
+    await insertHires(store, [{ ...key, state: 'open', jobId: jobIds[n] ?? '' }]);
+    await updateHire(store, key, { onboarding_candidate_id: `enrolment-${n}` });
+  }
+  expect((await unmadeHiresOf(store, TENANT_ID, jobIds)).map((hire) => hire.job_id)).toEqual(['1', '601', '1201']);
+  const { hinted } = relayOver(store);
+  const onboardingCandidateIds = jobIds.map((_, n) => `enrolment-${n}`);
+  await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateIds });
+  await relayed(store, 1);
+  expect(hinted).toEqual(['of-0 onboarding', 'of-600 onboarding', `of-${last} onboarding`]);
 });
 
 test('events without a known id ask for one reconcile, and one more when the last came within the gap', async () => {
