@@ -54,12 +54,24 @@ export function waitsForOnboarding(hire: Pick<HireRow, 'employee_id' | 'onboardi
 }
 
 /**
- * The totals to note for a job whose people were listed. A list that ended before its total is read once more in the
- * next reconcile; if it ends in the same place, the total is taken to count too many.
+ * The totals to note for a job whose people were listed. If the list differs from the totals, the job is listed once
+ * more in the next reconcile: it ended before its total, or somebody moved between the two readings and would be missed
+ * once the totals are as they were. A list that differs in the same way again is taken as it is.
  */
-export function totalsToNote(totals: string, unshown: number | undefined, listed?: string | null): string {
-  const short = `${totals} without ${unshown}`;
-  return unshown === undefined || listed === short ? totals : short;
+export function totalsToNote(totals: string, difference: string | undefined, listed?: string | null): string {
+  const unlike = `${totals} ${difference}`;
+  return difference === undefined || listed === unlike ? totals : unlike;
+}
+
+/** How many people the lists of these stages showed, if that differs from the totals: `but HIRED 2, OFFER 0`. */
+export function unlikeTotals(
+  totals: string,
+  shown: ReadonlyMap<string, number> | undefined,
+  stages: readonly string[],
+): string | undefined {
+  const counts = stages.map((stage) => [stage, countListed(totals, [stage]), shown?.get(stage) ?? 0] as const);
+  if (counts.every(([, total, seen]) => total === undefined || total === seen)) return undefined;
+  return `but ${counts.map(([stage, , seen]) => `${stage} ${seen}`).join(', ')}`;
 }
 
 /** Jobs that showed fewer people than their totals for these stages; with `unknown`, those without totals too. */

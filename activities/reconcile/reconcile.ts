@@ -15,10 +15,11 @@ import {
   addSeen,
   countSeen,
   countSeenByJob,
+  countSeenByStage,
   endReconcile,
+  type ListedPerson,
   readAbsent,
   readHiredOf,
-  type SeenPerson,
   takeReconcile,
 } from '../../src/store/reconciles.ts';
 import type { HireRow } from '../../src/store/schema.ts';
@@ -48,6 +49,7 @@ import {
   shortJobs,
   startsNow,
   totalsToNote,
+  unlikeTotals,
   waitsForCreateStage,
 } from './decisions.ts';
 import { afterPage, startOfList, unshownAfter } from './list-cursor.ts';
@@ -171,11 +173,12 @@ async function takePage(run: Run, list: StageList, page: StagePage): Promise<voi
   const ids = members.map((member) => member.jobCandidateId).join(' ');
   assertMoved({ list: contract.jobCandidates.listByStageType }, run.position.cursor.page, ids, run.pageBefore);
   run.pageBefore = ids;
-  const people = members.map(asSeen);
+  const people = members.map((member) => asListed(list, member));
   for (const item of unreadable) {
     noteBroken(run, list.jobId ?? UNKNOWN_JOB);
-    const { jobId = null } = list;
-    if (item.id !== undefined) people.push({ jobCandidateId: item.id, candidateId: null, jobId, seen: 'unreadable' });
+    const { stage, jobId = null } = list;
+    if (item.id !== undefined)
+      people.push({ jobCandidateId: item.id, candidateId: null, jobId, stage, seen: 'unreadable' });
     else if (run.kind === 'baseline') throw cannotGoLive(run.tenantId, `Somebody hired${onJob(list)} has`, item);
     else run.counts.unreadable += 1;
   }
@@ -183,8 +186,8 @@ async function takePage(run: Run, list: StageList, page: StagePage): Promise<voi
   if (run.kind !== 'baseline') await startMissing(run, list, members);
 }
 
-function asSeen({ jobCandidateId, candidateId, jobId, rejected }: StageMember): SeenPerson {
-  return { jobCandidateId, candidateId, jobId, seen: rejected ? 'rejected' : 'hired' };
+function asListed({ stage }: StageList, { jobCandidateId, candidateId, jobId, rejected }: StageMember): ListedPerson {
+  return { jobCandidateId, candidateId, jobId, stage, seen: rejected ? 'rejected' : 'hired' };
 }
 
 function onJob({ jobId }: StageList): string {
@@ -270,12 +273,23 @@ async function markJobs(run: Run): Promise<boolean> {
   const jobs = plan.jobs.slice(position.list * AT_ONCE, (position.list + 1) * AT_ONCE);
   if (jobs.length === 0) return true;
   const whole = jobs.filter(({ jobId }) => isWhole(plan, jobId));
-  const cut = whole.map(({ jobId }) => jobId).filter((jobId) => plan.cut?.[jobId] !== undefined);
-  const known = cut.length === 0 ? [] : await readJobs(deps.store, tenantId, cut);
+  const shown = await countSeenByStage(
+    deps.store,
+    tenantId,
+    whole.map(({ jobId }) => jobId),
+  );
+  const stages = hiringStagesOf(run.connection.tenant);
+  const differences = new Map<string, string>();
+  for (const { jobId, totals } of whole) {
+    const unshown = plan.cut?.[jobId];
+    const difference = unshown === undefined ? unlikeTotals(totals, shown.get(jobId), stages) : `without ${unshown}`;
+    if (difference !== undefined) differences.set(jobId, difference);
+  }
+  const known = differences.size === 0 ? [] : await readJobs(deps.store, tenantId, [...differences.keys()]);
   const listed = new Map(known.map((job) => [job.jobId, job.listedTotals]));
   const noted = whole.map((job) => ({
     ...job,
-    totals: totalsToNote(job.totals, plan.cut?.[job.jobId], listed.get(job.jobId)),
+    totals: totalsToNote(job.totals, differences.get(job.jobId), listed.get(job.jobId)),
   }));
   await markListed(deps.store, tenantId, noted);
   run.position = { ...position, list: position.list + 1 };

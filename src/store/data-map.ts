@@ -332,7 +332,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     people: { job_candidate_id: IDS, candidate_id: IDS, trace: IDS },
     why: 'People whom a running reconcile has seen.',
     kept: 'until it is over',
-    others: 'tenant_id job_id seen',
+    others: 'tenant_id job_id seen stage',
   },
   stream_missing: {
     people: { record_id: IDS },

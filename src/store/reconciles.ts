@@ -123,8 +123,13 @@ export interface SeenPerson {
   seen: Seen;
 }
 
+export interface ListedPerson extends SeenPerson {
+  /** The stage whose list showed them. */
+  stage: string;
+}
+
 /** Records the people of one page; a person seen again is updated and keeps their trace. */
-export async function addSeen(store: Store, tenantId: string, people: readonly SeenPerson[]): Promise<void> {
+export async function addSeen(store: Store, tenantId: string, people: readonly ListedPerson[]): Promise<void> {
   const once = new Map(people.map((one) => [one.jobCandidateId, one]));
   if (once.size === 0) return;
   await store.kysely
@@ -135,6 +140,7 @@ export async function addSeen(store: Store, tenantId: string, people: readonly S
         job_candidate_id: one.jobCandidateId,
         candidate_id: one.candidateId,
         job_id: one.jobId,
+        stage: one.stage,
         seen: one.seen,
       })),
     )
@@ -142,6 +148,7 @@ export async function addSeen(store: Store, tenantId: string, people: readonly S
       c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({
         candidate_id: sql`coalesce(excluded.candidate_id, seen_people.candidate_id)`,
         job_id: sql`coalesce(excluded.job_id, seen_people.job_id)`,
+        stage: sql`excluded.stage`,
         // Another list may show the same person as an unreadable record: the readable one counts.
         seen: sql`case when excluded.seen = 'unreadable' and seen_people.seen <> 'traced' then seen_people.seen
                        else excluded.seen end`,
@@ -280,6 +287,26 @@ export async function countSeenByJob(store: Store, tenantId: string): Promise<Ma
     .execute();
   const counts = rows.map((row) => [row.job_id ?? '', Number(row.count)] as const);
   return new Map(counts.toSorted(([, a], [, b]) => b - a));
+}
+
+/** How many people each stage's list showed in these jobs. */
+export async function countSeenByStage(
+  { kysely }: Store,
+  tenantId: string,
+  jobIds: readonly string[],
+): Promise<Map<string, Map<string, number>>> {
+  const rows = await kysely
+    .selectFrom('seen_people')
+    .select(['job_id', 'stage', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', 'in', jobIds)
+    .where('seen', '!=', 'traced')
+    .groupBy(['job_id', 'stage'])
+    .execute();
+  const byJob = Map.groupBy(rows, (row) => row.job_id ?? '');
+  return new Map(
+    [...byJob].map(([jobId, of]) => [jobId, new Map(of.map((row) => [row.stage ?? '', Number(row.count)]))]),
+  );
 }
 
 /** The people seen as hired in this job. */

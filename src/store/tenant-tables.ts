@@ -267,6 +267,8 @@ export interface SeenPersonTable {
   candidate_id: string | null;
   job_id: string | null;
   seen: Seen;
+  /** The stage whose list showed the person last; null for a trace, and for rows of versions before 0204. */
+  stage: string | null;
   /** JSON of the latest enrolment with our reference. */
   trace: string | null;
 }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { hireStates } from '../../src/hire/hire.ts';
 import { insertHires } from '../../src/store/hires.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import {
   addSeen,
   addTraces,
   countSeen,
   countSeenByJob,
+  countSeenByStage,
   endReconcile,
   hasTraces,
   insertReconcile,
@@ -25,6 +27,14 @@ function person(jobCandidateId: string, seen: SeenPerson['seen'] = 'hired', jobI
   return { jobCandidateId, candidateId: seen === 'unreadable' ? null : `c${jobCandidateId}`, jobId, seen };
 }
 
+function see(store: Store, people: SeenPerson[], stage = 'HIRED') {
+  return addSeen(
+    store,
+    TENANT,
+    people.map((one) => ({ ...one, stage })),
+  );
+}
+
 describe.each(kinds)('whom a reconcile has seen, on %s', (kind) => {
   test('is noted once each, and a trace is kept beside the person', async () => {
     const { store } = await freshStore(kind);
@@ -37,8 +47,8 @@ describe.each(kinds)('whom a reconcile has seen, on %s', (kind) => {
         ['9', { period: 1 }],
       ]),
     );
-    await addSeen(store, TENANT, [person('5'), person('6', 'rejected'), person('6', 'rejected')]);
-    await addSeen(store, TENANT, [person('5'), person('7', 'unreadable', null)]);
+    await see(store, [person('5'), person('6', 'rejected'), person('6', 'rejected')]);
+    await see(store, [person('5'), person('7', 'unreadable', null)]);
     expect(await countSeen(store, TENANT)).toEqual({ hired: 1, rejected: 1, unreadable: 1, traced: 1 });
     expect(await readTraces(store, TENANT, ['5', '6'])).toEqual(new Map([['5', { period: 2 }]]));
     expect(await hasTraces(store, TENANT)).toBe(true);
@@ -48,12 +58,23 @@ describe.each(kinds)('whom a reconcile has seen, on %s', (kind) => {
 
   test('keeps what was known of somebody whose record another list shows broken, and the other way round', async () => {
     const { store } = await freshStore(kind);
-    await addSeen(store, TENANT, [person('5'), person('6', 'unreadable', null)]);
-    await addSeen(store, TENANT, [person('5', 'unreadable', null), person('6', 'unreadable')]);
+    await see(store, [person('5'), person('6', 'unreadable', null)]);
+    await see(store, [person('5', 'unreadable', null), person('6', 'unreadable')]);
     const [five, six] = await readSeen(store, TENANT, { after: '', limit: 9 });
     expect([five, six]).toEqual([person('5'), person('6', 'unreadable')]);
     expect(await countSeenByJob(store, TENANT)).toEqual(new Map([['1', 2]]));
     expect(await readHiredOf(store, TENANT, '1')).toEqual(['5']);
+  });
+
+  test('is counted in the stage whose list showed them last', async () => {
+    const { store } = await freshStore(kind);
+    await see(store, [person('5'), person('6'), person('7', 'hired', '2')], 'OFFER');
+    await see(store, [person('6'), person('8', 'rejected')]);
+    const counts = new Map([
+      ['OFFER', 1],
+      ['HIRED', 2],
+    ]);
+    expect(await countSeenByStage(store, TENANT, ['1', '3'])).toEqual(new Map([['1', counts]]));
   });
 
   test('tells which hires of these jobs have nobody in a hiring stage', async () => {
@@ -66,7 +87,7 @@ describe.each(kinds)('whom a reconcile has seen, on %s', (kind) => {
       ['5', '8'],
     ] as const)
       await insertHires(store, [{ ...hire, jobCandidateId, jobId }]);
-    await addSeen(store, TENANT, [person('2'), person('3', 'rejected')]);
+    await see(store, [person('2'), person('3', 'rejected')]);
     const absent = async (after: string, limit: number) => {
       const rows = await readAbsent(store, TENANT, { jobIds: ['1'], states: hireStates, after, limit });
       return rows.map((row) => row.job_candidate_id);
@@ -82,7 +103,7 @@ describe.each(kinds)('whom a reconcile has seen, on %s', (kind) => {
     const first = { tenantId: TENANT, holder: 'first' };
     expect(await takeReconcile(store, TENANT, 'first')).toBeUndefined();
     await insertReconcile(store, { ...first, kind: 'full', ...start });
-    await addSeen(store, TENANT, [person('5')]);
+    await see(store, [person('5')]);
     await saveReconcile(store, first, { position: { page: 2 }, counts: {} });
     const taken = await takeReconcile(store, TENANT, 'second');
     expect(taken).toMatchObject({ kind: 'full', plan: { jobs: [] }, position: { page: 2 } });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import type { StageType } from '../../../src/partner/contract/pipelines.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { openTenant, withPages } from './open-tenant.ts';
 
@@ -107,6 +108,29 @@ test('a list that ended before its total is read again by the next reconcile, an
   await reconcile();
   await reconcile();
   expect(await callsOf(reconcile)).not.toHaveProperty('jobCandidates.listByStageType');
+});
+
+test('somebody away only between the reading of the totals and the list is found by the next reconcile', async () => {
+  const { sandbox, reconcile, started, hireOneMore, changePartner } = await openTenant();
+  await reconcile();
+  const hired = await hireOneMore();
+  const move = (stageType: StageType) => sandbox.control.act('move', { jobCandidateIds: [Number(hired)], stageType });
+  changePartner((honest) => {
+    async function* pages(...args: Parameters<PartnerClient['pages']>) {
+      const isStage = args[0].id === contract.jobCandidates.listByStageType.id;
+      if (isStage) await move('SHORTLISTED');
+      const all: unknown[] = [];
+      for await (const page of honest.pages(...args)) all.push(page);
+      if (isStage) await move('HIRED');
+      yield* all;
+    }
+    return { ...honest, pages: pages as unknown as PartnerClient['pages'] };
+  });
+  await reconcile();
+  expect(started).toEqual([]);
+  changePartner((honest) => honest);
+  await reconcile();
+  expect(started).toEqual([hired]);
 });
 
 /** The partner whose stage lists do not show this person, whom their total counts. */

@@ -3,6 +3,8 @@ import {
   jobsToList,
   scopeOf,
   startsNow,
+  totalsToNote,
+  unlikeTotals,
   waitsForCreateStage,
   waitsForOnboarding,
 } from '../../../activities/reconcile/decisions.ts';
@@ -57,4 +59,21 @@ test('an open hire that plans and has no employee waits for its person to reach 
   expect(waitsForCreateStage({ ...waiting, step: 'onboard' })).toBe(false);
   expect(waitsForCreateStage({ ...waiting, state: 'cancelled' })).toBe(false);
   expect(waitsForCreateStage(undefined)).toBe(false);
+});
+
+test('a list that differs from its job’s totals is read once more, and then taken as it is', () => {
+  const totals = '[["OFFER",1],["HIRED",2],["HIRED",1]]';
+  const shown = (offer: number, hired: number) =>
+    new Map([
+      ['OFFER', offer],
+      ['HIRED', hired],
+    ]);
+  expect(unlikeTotals(totals, shown(1, 3), ['OFFER', 'HIRED', 'SCREEN'])).toBeUndefined();
+  expect(unlikeTotals('unreadable', undefined, ['HIRED'])).toBeUndefined();
+  const unlike = unlikeTotals(totals, shown(0, 3), ['OFFER', 'HIRED']);
+  expect(unlike).toBe('but OFFER 0, HIRED 3');
+  const noted = totalsToNote(totals, unlike, totals);
+  expect(noted).toBe(`${totals} but OFFER 0, HIRED 3`);
+  expect(totalsToNote(totals, unlike, noted)).toBe(totals);
+  expect(totalsToNote(totals, undefined, noted)).toBe(totals);
 });
