@@ -117,6 +117,16 @@ const byCode: Record<string, Wish> = {
   },
   PERSON_HIRED_ELSEWHERE: ({ whims }) => [drawOne(whims, ['here-too', 'cancel']), []],
   JOB_LEFT_SCOPE: () => ['cancel', []],
+  // Somebody whose profile was deleted applied again with an e-mail alone: the question asks for their name.
+  ENROLMENT_INCOMPLETE(world, customer, hold) {
+    const person = world.state.one<{ id: number }>(
+      'select candidate_id as id from job_candidates where id = ?',
+      Number(hold.job_candidate_id),
+    );
+    if (person === undefined) return ['cancel', []];
+    rename(world, customer, person.id, { firstName: 'Filled' });
+    return ['retry', []];
+  },
   ENROLLED_ELSEWHERE: adoptOwn,
   ENROLMENT_COMPLETED_ELSEWHERE: adoptOwn,
   ADOPT_NOT_FOUND: adoptOwn,

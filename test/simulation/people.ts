@@ -161,13 +161,18 @@ function changeMind(
   return kinds[drawOne(random, Object.keys(kinds))]?.() ?? [];
 }
 
-/** A recruiter corrects somebody's name. */
-export function rename(world: World, customer: Customer, candidateId: number): void {
+/** A recruiter corrects somebody's name, or fills it in. */
+export function rename(
+  world: World,
+  customer: Customer,
+  candidateId: number,
+  filled: { firstName?: string } = {},
+): void {
   const id = String(candidateId);
   const names = world.names.get(id) ?? [];
   const familyName = `Corrected ${'I'.repeat(names.length + 1)}`;
   attempt(() => {
-    world.act('editCandidate', customer, { candidateId, fields: { lastName: familyName } });
+    world.act('editCandidate', customer, { candidateId, fields: { ...filled, lastName: familyName } });
     world.names.set(id, [...names, { at: world.timeline.now(), familyName }]);
   });
 }

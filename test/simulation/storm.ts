@@ -2,7 +2,7 @@ import { isConnectorError } from '../../src/errors.ts';
 import { changeHris as applyHris } from '../../src/store/change-hris.ts';
 import { applySiblings } from './add-customer.ts';
 import { killWorker } from './create-world.ts';
-import { createHrisDouble } from './hris-double.ts';
+import { createHrisDouble, UNSEEN_MS } from './hris-double.ts';
 import { hiredNow, moveOn } from './people.ts';
 import { drawOne, has } from './scenario.ts';
 import { simulatedTenant } from './tenants.ts';
@@ -96,12 +96,14 @@ function loseStore(world: World): void {
       companyId,
     );
     if (enrolled !== undefined) continue;
-    const references = hris.profile === 'careless' ? [] : hris.employees.map((one) => one.reference ?? '');
-    const own = references.filter((one) => one.startsWith(`${companyId}:`));
-    world.tracedBy.set(
-      tenant.tenant,
-      own.map((one) => one.split(':')[1] ?? ''),
+    const own = hris.employees.filter(
+      ({ reference }) => hris.profile !== 'careless' && reference?.startsWith(`${companyId}:`) === true,
     );
+    const traces = own.map((one) => ({
+      candidateId: one.reference?.split(':')[1] ?? '',
+      shownAt: one.createdAt + UNSEEN_MS[hris.profile],
+    }));
+    world.tracedBy.set(tenant.tenant, traces);
   }
   for (const process of world.workers.slice()) killWorker(world, process);
   world.temporal.forget();

@@ -80,9 +80,9 @@ export interface World {
   storeSavedAt: number;
   /**
    * Tenants of whose work no enrolment told when the store was lost, and the candidates of their employees who carried
-   * our reference.
+   * our reference, each with the time from which the HR system shows them.
    */
-  tracedBy: Map<string, readonly string[]>;
+  tracedBy: Map<string, ReadonlyArray<{ candidateId: string; shownAt: number }>>;
   /** Job candidate to candidate, also of those who are deleted later. */
   people: Map<string, string>;
   /** E-mail to candidate within a company, `<company> <e-mail>`; also of those who are deleted later. */

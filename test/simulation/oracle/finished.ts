@@ -49,8 +49,9 @@ export function isForgottenHire(world: World, jobCandidateId: string): boolean {
 }
 
 /**
- * No enrolment told that they were work in progress when the store was lost, and no employee of ours whose person stood
- * in the stage all the time while the baseline was taken anew: nobody looks for those of people who have left.
+ * No enrolment told that they were work in progress when the store was lost, and no employee of ours, shown by then,
+ * whose person stood in the stage all the time while the baseline was taken anew: nobody looks for those of people who
+ * have left.
  */
 function isForgotten(world: World, { tenantId, jobCandidateId }: HireFact): boolean {
   const traced = world.tracedBy.get(tenantId);
@@ -65,7 +66,7 @@ function isForgotten(world: World, { tenantId, jobCandidateId }: HireFact): bool
   if (row === undefined) return false;
   return ![...world.people].some(
     ([id, candidateId]) =>
-      traced.includes(candidateId) &&
+      traced.some((one) => one.candidateId === candidateId && one.shownAt <= row.since) &&
       membershipOf(world, id).some(({ from, to }) => from <= row.since && to >= row.until),
   );
 }
