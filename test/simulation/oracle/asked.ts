@@ -197,8 +197,12 @@ function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): s
           name === 'onboarding-status' && own.has(String(subject)) && detail['to'] === 'terminated',
       );
       const byOthers = ends.some(({ origin }) => origin === 'dashboard');
+      // Made by hand and adopted by two hires of one human: one of them ended it when somebody said so.
+      const adopters = hires.filter((one) => one.human === hire.human && one.answers.includes('adopt'));
+      const isByHand = ends.some(({ subject }) => all.some((one) => one.id === subject && one.ref === null));
+      const isOfBoth = isByHand && adopters.includes(hire) && adopters.length > 1;
       const isLost = world.storeLost && ends.some(({ at }) => at <= world.storeLostAt);
-      return byOthers || isLost || has(world, 'restored-store')
+      return byOthers || isOfBoth || isLost || has(world, 'restored-store')
         ? []
         : [`I10 job candidate ${hire.jobCandidateId} is held for an enrolment that we ended ourselves`];
     });
