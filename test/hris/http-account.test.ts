@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openHris } from '../../src/hris/registry.ts';
+import { type Answer, openKestrel } from './open-kestrel.ts';
 import { refusal, signal, write } from './profile.ts';
 
 const definitionOf = (probe: string): string => `hrisDefinition: 1
@@ -24,10 +21,8 @@ const OTHER = { code: 'HRIS_OTHER_ACCOUNT', action: 'reauthorize' };
 /** An HR system at one address for every customer: the token alone says whose people it shows. */
 async function openShared(probe = CHECKED) {
   const hr = { company: 'acme' as unknown, made: [] as unknown[], asked: 0 };
-  const server = createServer(async (asked, response) => {
+  const answer: Answer = async (asked, say) => {
     const body = await text(asked);
-    const say = (status: number, answer: unknown) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     if (asked.url === '/me') {
       hr.asked += 1;
       return say(200, { company: { id: hr.company } });
@@ -35,17 +30,8 @@ async function openShared(probe = CHECKED) {
     if (asked.method !== 'POST') return say(200, []);
     hr.made.push({ of: hr.company, ...(JSON.parse(body) as object) });
     return say(201, { id: `${hr.made.length}`, ...(JSON.parse(body) as object) });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const definition = { file: '/kestrel.yaml', text: definitionOf(probe) };
-  const options = { url, definition, token: 'x', company: 'acme', allowPrivateAddress: true };
-  const hris = await openHris('http', 'kestrel', options, {});
-  onTestFinished(async () => {
-    await hris.close();
-    server.closeAllConnections();
-    server.close();
-  });
+  };
+  const hris = await openKestrel(definitionOf(probe), answer, { token: 'x', company: 'acme' });
   const fields = { givenName: 'Ana', familyName: 'Reyes', email: 'ana@example.org', startDate: '2026-02-01' };
   const hire = (reference: string) => hris.employees.create(fields, reference, write);
   return { hr, hris, hire };

@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { openHris } from '../../src/hris/registry.ts';
+import { expect, test } from 'vitest';
+import { type Answer, openKestrel } from './open-kestrel.ts';
 import { employee, refusal, signal } from './profile.ts';
 
 const DEFINITION = `hrisDefinition: 1
@@ -30,10 +27,8 @@ interface Staff {
 
 async function openStaff() {
   const staff: Staff = { changes: [], expire: 0 };
-  const server = createServer((asked, response) => {
+  const answer: Answer = (asked, say) => {
     const url = new URL(asked.url ?? '', 'http://hr');
-    const say = (status: number, body: unknown) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (url.pathname === '/changes') return say(200, staff.changes);
     const [cursor, isSearch] = [url.searchParams.get('cursor'), url.searchParams.has('email')];
     if (isSearch || url.searchParams.has('reference')) return say(200, { staff: [] });
@@ -43,16 +38,8 @@ async function openStaff() {
       return say(410, { error: 'cursor_expired' });
     }
     return say(200, { staff: [{ id: '2', last: 'Okafor', email: employee('late')['email'] }], next: null });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const definition = { file: '/kestrel.yaml', text: DEFINITION };
-  const hris = await openHris('http', 'kestrel', { url, definition, token: 'x', allowPrivateAddress: true }, {});
-  onTestFinished(async () => {
-    await hris.close();
-    server.closeAllConnections();
-    server.close();
-  });
+  };
+  const hris = await openKestrel(DEFINITION, answer, { token: 'x' });
   return { staff, hris };
 }
 

@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
-import { openHris } from '../../src/hris/registry.ts';
+import { expect, test } from 'vitest';
+import { type Answer, openKestrel } from './open-kestrel.ts';
 import { signal } from './profile.ts';
 
 const DEFINITION = `hrisDefinition: 1
@@ -23,10 +20,8 @@ probe: { get: /me }
 /** An HR system whose tokens end after so many seconds; counts the logins. */
 async function openWithTokensOf(seconds: number) {
   const tokens = new Map<string, number>();
-  const server = createServer(async (asked, response) => {
+  const answer: Answer = async (asked, say) => {
     await buffer(asked);
-    const say = (status: number, body: object) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (asked.url === '/token') {
       const token = `t${tokens.size}`;
       tokens.set(token, performance.now() + seconds * 1_000);
@@ -34,16 +29,8 @@ async function openWithTokensOf(seconds: number) {
     }
     const until = tokens.get(asked.headers.authorization?.slice('Bearer '.length) ?? '') ?? 0;
     return until > performance.now() ? say(200, {}) : say(401, {});
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const definition = { file: '/kestrel.yaml', text: DEFINITION };
-  const hris = await openHris('http', 'kestrel', { url, definition, secret: 'x', allowPrivateAddress: true }, {});
-  onTestFinished(async () => {
-    await hris.close();
-    server.closeAllConnections();
-    server.close();
-  });
+  };
+  const hris = await openKestrel(DEFINITION, answer, { secret: 'x' });
   return { hris, logins: () => tokens.size };
 }
 

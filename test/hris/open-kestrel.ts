@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+
+type Say = (status: number, body: unknown) => void;
+export type Answer = (asked: IncomingMessage, say: Say) => unknown;
+
+/** The HR system that a definition describes, at a small server that answers as it is told; both end with the test. */
+export async function openKestrel(
+  text: string,
+  answer: Answer,
+  options: Readonly<Record<string, string>>,
+): Promise<HrisConnection> {
+  const server = createServer((asked, response) => {
+    const say: Say = (status, body) =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    void answer(asked, say);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const definition = { file: '/kestrel.yaml', text };
+  const hris = await openHris('http', 'kestrel', { url, definition, allowPrivateAddress: true, ...options }, {});
+  onTestFinished(async () => {
+    await hris.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return hris;
+}
