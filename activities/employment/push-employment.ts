@@ -13,9 +13,10 @@ import {
   saveChangeCursor,
 } from '../../src/store/employments.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
-import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { hireOf } from '../../src/store/open-store.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
 import { createFailures, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
@@ -52,17 +53,27 @@ interface Page extends Pick<ChangedEmployees, 'employees' | 'gone'> {
   done(): Promise<void>;
 }
 
+/** A run that a hint started takes only the employees that hints name, unless one names nobody. */
 async function* pagesOf(context: PushContext): AsyncGenerator<Page> {
-  yield* hintedPages(context);
+  const { deps, key, hinted } = context;
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  yield* hintedPages(context, hints);
+  if (hinted === true && !hints.some(isWhole)) return;
   yield* context.connection.hris.changes === undefined ? everyPage(context) : changedPages(context);
 }
 
-/** Employees that an earlier run left out. */
-async function* hintedPages({ deps, connection, key }: PushContext): AsyncGenerator<Page> {
-  const hints = await readHints(deps.store, key.tenantId, key.stream);
+function isWhole({ recordId }: Hint): boolean {
+  return recordId === WHOLE_LIST;
+}
+
+/** Employees that an earlier run left out, or whom the HR system named since: it names everybody's. */
+async function* hintedPages(context: PushContext, hints: readonly Hint[]): AsyncGenerator<Page> {
+  const { deps, connection, key } = context;
   for (let from = 0; from < hints.length; from += PAGE) {
     const some = hints.slice(from, from + PAGE);
-    const ids = some.map(({ recordId }) => recordId);
+    const named = some.map(({ recordId }) => recordId);
+    const known = await readEmployments(deps.store, whereOf(context), named);
+    const ids = known.map(({ employee }) => employee.id);
     // An employee left out again got a new hint, which stays.
     const done = (): Promise<void> => clearHints(deps.store, key.tenantId, key.stream, some);
     yield { ...(await readEach(connection, ids)), isNews: false, done };

@@ -258,7 +258,7 @@ export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 export const calendar: PushStream = { kind: 'push', workflow: 'pushStream' };
 
 /** Tells the partner when employees change in the HRIS: their number, and whether they left. */
-export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };
+export const employment: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
 /** Changes at the partner after the employee exists: a person is asked, or they are written to the HR system. */
 export const amendments: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };

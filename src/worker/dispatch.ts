@@ -93,8 +93,8 @@ export const dispatch: Record<EventName, Dispatch> = {
   'interview.ended': interviewed,
 };
 
-/** Fields that both sides edit are exchanged as soon as the HRIS reports a change; the scheduled pass finds it too. */
-const ofHris: Dispatch = { streams: { employees: 'employeeId' } };
+/** What the HRIS reports is exchanged, or told to the partner, at once; the scheduled pass finds it too. */
+const ofHris: Dispatch = { streams: { employees: 'employeeId', employment: 'employeeId' } };
 
 /** An unknown event has no effect. */
 export function dispatchOf(event: string): Dispatch {

@@ -134,13 +134,14 @@ test("a tenant without the partner's webhooks has no address for them, though it
   expect(await rows()).toEqual([]);
 });
 
-test('what the HR system says is a hint at the employees it names, and wakes their stream once', async () => {
+test('what the HR system says is a hint at the employees it names, and wakes their streams once', async () => {
   const { send, store } = await startReceiver();
   await readTenantState(store, 'acme');
   await finishBaseline(store, 'acme');
   for (const ago of [0, 1_000, 2_000])
     await send('acme/hris', byField, signWebhook(byField, HRIS_KEY, Date.now() - ago));
   const { streams } = relayOver(store);
-  await expect.poll(async () => (await readHints(store, 'acme', 'employees')).length).toBe(2);
-  await expect.poll(() => streams).toEqual(['employees']);
+  for (const stream of ['employees', 'employment'])
+    await expect.poll(async () => (await readHints(store, 'acme', stream)).length).toBe(2);
+  await expect.poll(() => streams.toSorted()).toEqual(['employees', 'employment']);
 });

@@ -60,8 +60,9 @@ export async function employmentWorld({
     store,
     sandbox,
     hris,
-    run: (runId: string) =>
+    run: (runId: string, hinted = false) =>
       pushRecords(deps as unknown as ActivityDeps, {
+        hinted,
         tenantId: 'acme',
         stream: 'employment',
         runId,
@@ -126,7 +127,7 @@ async function employ(
   enrolment: string,
 ): Promise<void> {
   const ref = { tenantId: 'acme', jobCandidateId: String(n), period: 1 };
-  const { id, number = null } = created(await hris.employees.create(employee(`p${n}`), `ref-${n}`, write));
+  const { id, number = null } = created(await hris.employees.create(employee(`p${n}`), `17:${n}`, write));
   await insertHires(store, [{ ...ref, candidateId: String(n), jobId: '1', state: 'open' }]);
   await store.kysely
     .updateTable('hires')

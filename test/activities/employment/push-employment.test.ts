@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
-import { readHints } from '../../../src/store/hints.ts';
+import { addHints, readHints } from '../../../src/store/hints.ts';
 import { openIntent } from '../../../src/store/intents.ts';
 import { employmentWorld } from './employment-world.ts';
 
@@ -46,6 +46,35 @@ test('an employee who changed is hinted to the exchange of fields, a stranger is
   await run('three');
   const hinted = await readHints(store, 'acme', 'employees');
   expect(hinted.map(({ recordId }) => recordId).toSorted()).toEqual(['1', '2']);
+});
+
+test.each([true, false])('a run that a hint began reads only whom it names; changes told: %s', async (changes) => {
+  let reads = 0;
+  const { run, edit, shown, store } = await employmentWorld({
+    people: 3,
+    changes,
+    wrap: (hris) => ({
+      ...hris,
+      employees: {
+        ...hris.employees,
+        async read(...given) {
+          reads += 1;
+          return hris.employees.read(...given);
+        },
+      },
+    }),
+  });
+  await run('one');
+  await edit(sql`update employees set badge = 'X-' || id`);
+  reads = 0;
+  await addHints(store, 'acme', 'employment', ['2', 'nobody']);
+  expect(await run('two', true)).toMatchObject({ state: 'done', counts: { read: 1, updated: 1 } });
+  expect(reads).toBe(1);
+  expect(await shown(1)).toMatchObject({ employeeId: 'X-2' });
+  expect(await readHints(store, 'acme', 'employment')).toEqual([]);
+  await addHints(store, 'acme', 'employment', ['*']);
+  expect(await run('three', true)).toMatchObject({ state: 'done', counts: { updated: 2 } });
+  expect(await readHints(store, 'acme', 'employment')).toEqual([]);
 });
 
 test('the partner is told nothing of a record that became somebody else', async () => {
