@@ -26,11 +26,12 @@ import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { HireRow, HoldRow } from '../../src/store/schema.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Connection } from '../connections.ts';
-import { readEmployee, readFindings } from '../hire/read-employee.ts';
+import { isStranger, readEmployee, readFindings } from '../hire/read-employee.ts';
 import { readSources, type Sources } from '../hire/read-sources.ts';
 import { nameEmployee } from '../hire/unique-names.ts';
 import { employeeReference, type HireContext, newValues, sensitiveFields } from '../hire/with-hire.ts';
 import { outcomeUnknown, writeOnce } from '../hire/write-once.ts';
+import type { OwnRecord } from '../own-hris.ts';
 import { assertOurs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** Hires that ended longer ago than this and have no step yet are found only by a pass with `full`, ms. */
@@ -327,9 +328,11 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
  */
 async function planAccount(taken: Taken, fields: EmployeeFields): Promise<AccountPlan> {
   const { key, account, reference, decisions, creation, run } = taken;
-  const id = decisions.link ?? (await accountOf(run.context.deps.store, key, reference));
+  const earlier = decisions.link === undefined ? await accountOf(run.context.deps.store, key, reference) : undefined;
+  const id = decisions.link ?? earlier?.id;
   const known = id === undefined ? undefined : await readEmployee(account.hris, employeeIn(key.destination, id));
-  if (known !== undefined)
+  // The id of an account that somebody else has by now says nothing: the person is looked up like a new one.
+  if (known !== undefined && !(earlier?.isMade === true && isOfAnother(taken, known)))
     return { kind: 'link', by: [decisions.link === undefined ? 'an earlier hire' : 'a person'], account: known.ref };
   if (decisions.link !== undefined)
     throw refused(
@@ -345,6 +348,11 @@ async function planAccount(taken: Taken, fields: EmployeeFields): Promise<Accoun
   if (identity.evidence.length === 0 && decisions.createUnproven === true) return { kind: 'create', by: ['a person'] };
   const accountIds = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map((ref) => ref.id)))];
   return { kind: 'ask', reason: identity.reason, by, accountIds };
+}
+
+/** Whether an account that was made for this person has somebody else's reference, or none. */
+function isOfAnother({ account, reference }: Taken, shown: Pick<OwnRecord, 'reference'>): boolean {
+  return isStranger(account.hris.capabilities, shown.reference, (person) => person === reference);
 }
 
 /** A tenant has one open question at a time; the others wait their turn. */
@@ -427,7 +435,8 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
   const { deps } = run.context;
   const { employees, capabilities } = destination.hris;
   const shown = await readEmployee(destination.hris, account);
-  if (shown === undefined) {
+  // A create without an answer may have been found by the person's address, without a reference.
+  if (shown === undefined || (isNew && shown.reference !== undefined && isOfAnother(taken, shown))) {
     const { decided_at: madeAt, now } = (await latestIntent(deps.store, key, verbOf(key))) ?? { decided_at: 0, now: 0 };
     const leftMs = Number(madeAt) + capabilities.readLagMs - now;
     if (leftMs > 0) throw outcomeUnknown('An account was made', leftMs);

@@ -238,7 +238,7 @@ async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   // A document that the HR system accepted must not be recorded as never sent.
   const state = row?.state === 'taken' || row?.state === 'unlike' ? 'unlike' : 'refused';
   const attempt = row?.attempt ?? 0;
-  const reason = document.isUnsure === true ? STEP_NOT_TOLD : await becameAnother(context, delivery);
+  const reason = document.isUnsure === true ? STEP_NOT_TOLD : await becameAnother(context, delivery.employee);
   if (reason !== undefined) return leave(delivery, attempt, { state, reason });
   try {
     const { allowPrivateAddress: allowPrivate } = context.connection.tenant.partner;

@@ -14,7 +14,6 @@ import {
 } from '../../src/store/employments.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
-import { hireOf } from '../../src/store/open-store.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
@@ -158,8 +157,8 @@ async function pushOne(
   if (employment.hire.state === 'open')
     return { kind: 'skipped', reason: 'its hire is under way, and writes back by itself' };
   try {
-    const hire = { store: deps.store, connection, ref: hireOf(employment.hire) };
-    if (await isOfAnother(hire, employment.employee, employee)) return { kind: 'quarantined', reason: OF_ANOTHER };
+    if (await isOfAnother({ store: deps.store, connection }, employment.employee, employee))
+      return { kind: 'quarantined', reason: OF_ANOTHER };
     const wanted = wantedEmployment(writeBack, employee);
     const { employee_id: id, employee_number: number } = employment.hire;
     const hired = { employeeId: (writeBack.employeeId === 'id' ? id : number) ?? '', status: writeBack.status };

@@ -20,11 +20,12 @@ import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { FieldConflictRow } from '../../src/store/stream-tables.ts';
 import { definitionsInUse } from '../fields/field-values.ts';
-import { personIn } from '../hire/read-employee.ts';
+import { isOfAnother, isStranger, personIn } from '../hire/read-employee.ts';
+import { employeeReference } from '../hire/with-hire.ts';
 import { type Elapsed, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
-import { type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
+import { employeeOfPair, type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
 
 /** One pair as both sides were just read, and the plan made from it. */
 export interface ReadPair {
@@ -118,7 +119,9 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
       readAt,
       sinceRead,
     };
-    const shown = { jobs, identities, fetched: partner[index] ?? {}, held: hris[index] };
+    const held = hris[index];
+    const isAnother = await isAnotherNow(context, known, held);
+    const shown = { jobs, identities, fetched: partner[index] ?? {}, held, isAnother };
     const found =
       readAt <= known.state.settles_at
         ? { settles: true as const }
@@ -136,12 +139,13 @@ interface Shown {
   identities: FieldIdentities;
   fetched: FetchedRecord;
   held: HeldRecord | UnreadRecord | undefined;
+  isAnother: boolean;
 }
 
 function judge(
   { deps, connection, mapping, defined, full }: ExchangeContext,
   { pair, state, open, readAt }: Known,
-  { jobs, identities: now, fetched, held }: Shown,
+  { jobs, identities: now, fetched, held, isAnother }: Shown,
   hired: Record<string, string>,
 ): ReadPair['found'] {
   if (fetched.unreadable !== undefined) return { unreadable: fetched.unreadable };
@@ -151,9 +155,11 @@ function judge(
   const job = fetched.jobId === undefined ? undefined : jobs.get(fetched.jobId);
   const sources = decodeCustomFields({ ...fetched.sources, ...(job && { job }) }, defined);
   const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));
-  const record = isOfAnother(state, held, connection) ? { fields: {}, unreadable: allOfAnother(mapping) } : held;
+  const record = isAnother ? { fields: {}, unreadable: allOfAnother(mapping) } : held;
   const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record, defined });
-  const { renewed, identities, ...known } = knownOf(state, { ...recordIdentity(held), ...now, ...ownIdentity(state) });
+  const reference = isAnother ? employeeReference(connection.tenant, pair.partnerId) : held.reference;
+  const ownIdentity = { ...recordIdentity(reference), ...stored(state) };
+  const { renewed, identities, ...known } = knownOf(state, { ...now, ...ownIdentity });
   const again = (of: string): boolean => full || open.some((row) => row.field === of && isToBeTried(row));
   const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
   const settlesMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
@@ -242,22 +248,34 @@ function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): re
 const RECORD = '@record';
 
 /** Identity of the HR system's record: the person of the reference that it stores. */
-function recordIdentity({ reference }: HeldRecord): FieldIdentities {
-  if (reference === undefined) return {};
-  return { [RECORD]: createHash('sha256').update(personIn(reference)).digest('base64url').slice(0, 10) };
+function recordIdentity(reference: string | undefined): FieldIdentities {
+  return reference === undefined ? {} : { [RECORD]: identityOfPerson(personIn(reference)) };
+}
+
+function identityOfPerson(person: string): string {
+  return createHash('sha256').update(person).digest('base64url').slice(0, 10);
 }
 
 /**
- * Whether the record behind this id is another one than the pair was judged by: an id may mean somebody else after a
- * restore there, a move to another system, or with the credentials of another account.
+ * Whether the record behind this id is another one than the pair was first judged by, or, at the first meeting, than
+ * the one that hirebridge made.
  */
-function isOfAnother({ identities }: PairState, held: HeldRecord, { hris }: ExchangeContext['connection']): boolean {
-  if (held.reference === undefined && hris.capabilities.mayHideReference === true) return false;
-  return identities[RECORD] !== undefined && identities[RECORD] !== recordIdentity(held)[RECORD];
+async function isAnotherNow(
+  { deps: { store }, connection }: ExchangeContext,
+  { pair, state }: Known,
+  held: HeldRecord | UnreadRecord | undefined,
+): Promise<boolean> {
+  if (held === undefined || 'failed' in held) return false;
+  const met = state.identities[RECORD];
+  if (met !== undefined)
+    return isStranger(connection.hris.capabilities, held.reference, (person) => identityOfPerson(person) === met);
+  // A pair that was met by an earlier version may never have had a reference.
+  const isFirst = state.version === 0 || held.reference !== undefined;
+  return isFirst && pair.isMade === true && isOfAnother({ store, connection }, employeeOfPair(pair), held);
 }
 
 /** The record's identity once known: another reference never replaces it. */
-function ownIdentity({ identities }: PairState): FieldIdentities {
+function stored({ identities }: PairState): FieldIdentities {
   return identities[RECORD] === undefined ? {} : { [RECORD]: identities[RECORD] };
 }
 

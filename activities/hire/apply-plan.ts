@@ -39,6 +39,7 @@ import {
   type PinnedRehire,
   readEmployee,
   readFindings,
+  readToWrite,
 } from './read-employee.ts';
 import { readSources } from './read-sources.ts';
 import {
@@ -422,7 +423,7 @@ type Rehire = Extract<Change, { kind: 'rehire' }>;
 
 /** Makes a former employee active again under this hire's intent. Throws a refusal. */
 async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elapsed): Promise<void> {
-  const shown = await isShownFormer(hire, change.employee);
+  const shown = (await readToWrite(hire, change.employee))?.former === true;
   const once = await writeOnce(rehireOptions(hire, change, { shown, sinceRead }));
   if (once.kind === 'refused') throw once.error;
 }
@@ -474,7 +475,6 @@ async function lookForRehire(hire: HireContext, employee: Employee): Promise<See
   return wasShown && !(await isShownFormer(hire, employee)) ? { kind: 'found', value: null } : { kind: 'absent' };
 }
 
-const CALL_MS = 30_000;
 /** The HR system answered and accepted nothing. */
 const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
 
@@ -482,7 +482,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore'
 export async function updateEmployee(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
   const { store, connection } = hire;
   const { employees } = connection.hris;
-  const before = await employees.read(employee, AbortSignal.timeout(CALL_MS));
+  const before = await readToWrite(hire, employee);
   const held = Object.fromEntries(Object.keys(fields).map((name) => [name, before?.fields[name] ?? null]));
   const changes = fieldChanges(held, fields);
   const sensitive = sensitiveFields(hire);
@@ -490,7 +490,7 @@ export async function updateEmployee(hire: HireContext, employee: Employee, fiel
     { target: 'employee', foreignId: employee.id, kind: 'update', changes, sensitive },
   ]);
   try {
-    await employees.update(employee, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
+    await employees.update(employee, fields, { signal: AbortSignal.timeout(READ_MS), beforeSend: () => undefined });
   } catch (error) {
     if (isConnectorError(error) && error.action !== 'unknown')
       await settleWrites(store, batchId, REFUSALS.has(error.action) ? 'refused' : 'absent');

@@ -12,6 +12,7 @@ import {
   type KnownEmployee,
   nameHire,
 } from '../../src/hire/hire.ts';
+import type { HrisCapabilities } from '../../src/hris/port.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
@@ -43,24 +44,53 @@ export const OF_ANOTHER =
   'Look whether the HR system was restored, or its credentials are those of another account.';
 
 /**
- * Whether this is another record than the one that this hire made: an id may mean somebody else after a restore in the
- * HR system, or with the credentials of another account. False where nobody can tell.
+ * Whether the reference of a record that had one shows that it is somebody else's by now: an id may mean another person
+ * after a restore in the HR system, or with the credentials of another account. False where nobody can tell. `isOwn`
+ * judges a reference without the hire that it may name.
  */
+export function isStranger(
+  { storesReference, mayHideReference = false }: HrisCapabilities,
+  reference: string | undefined,
+  isOwn: (person: string) => boolean,
+): boolean {
+  if (!storesReference) return false;
+  return reference === undefined ? !mayHideReference : !isOwn(personIn(reference));
+}
+
+/** The same for an employee that hirebridge made, whoever has them now; false for any other. */
 export async function isOfAnother(
-  { store, connection, ref }: Pick<HireContext, 'store' | 'connection' | 'ref'>,
+  { store, connection: { hris } }: Pick<HireContext, 'store' | 'connection'>,
   employee: Employee,
   { reference }: Pick<OwnRecord, 'reference'>,
 ): Promise<boolean> {
-  const { storesReference, mayHideReference = false } = connection.hris.capabilities;
-  if (!storesReference || (reference === undefined && mayHideReference)) return false;
-  const creation = await latestIntent(store, ref, CREATE_VERB);
-  if (creation?.outcome !== 'done') return false;
-  const pinned = readKept<{ reference: string }>(creation.pinned);
-  if (pinned === 'purged' || personIn(reference ?? '') === personIn(pinned.reference)) return false;
-  const { employees } = await findPerson(store, { employee });
-  return employees.some(
-    (one) => one.how === 'made' && isSameEmployee(one.employee, employee) && isSameHire(one.hire, ref),
-  );
+  if (!isStranger(hris.capabilities, reference, () => false)) return false;
+  const { employees, candidates } = await findPerson(store, { employee });
+  const known = employees.find((one) => isSameEmployee(one.employee, employee));
+  if (known?.how !== 'made') return false;
+  const creation = await latestIntent(store, known.hire, CREATE_VERB);
+  const pinned = creation?.outcome === 'done' ? readKept<{ reference: string }>(creation.pinned) : 'purged';
+  const { tenantId } = known.hire;
+  // Until it names a company, a tenant is its own: the references that it gave until then keep that name.
+  const own = candidates.flatMap(({ company, candidateId: id }) => [`${company}:${id}`, `${tenantId}:${id}`]);
+  if (pinned !== 'purged') own.push(personIn(pinned.reference));
+  return isStranger(hris.capabilities, reference, (person) => own.includes(person));
+}
+
+/** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */
+export async function readToWrite(
+  at: Pick<HireContext, 'store' | 'connection'>,
+  employee: Employee,
+): Promise<OwnRecord | undefined> {
+  const record = await readEmployee(at.connection.hris, employee);
+  if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
+  throw new ConnectorError({
+    code: 'RECORD_OF_ANOTHER',
+    action: 'reject',
+    message:
+      `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
+      'somebody else by now. Nothing was written to it. Look whether the HR system was restored, or its credentials ' +
+      'are those of another account.',
+  });
 }
 
 /** Company and candidate: a further employment has the person's reference and more. */
@@ -71,11 +101,11 @@ export function personIn(reference: string): string {
 /** Why an employee who was not read yet is another one now; undefined if not. */
 export async function becameAnother(
   { deps, connection }: Pick<HireContext, 'deps' | 'connection'>,
-  { ref, employee }: { ref: HireRef; employee: Employee },
+  employee: Employee,
 ): Promise<string | undefined> {
   const shown = await readEmployee(connection.hris, employee);
-  const hire = { store: deps.store, connection, ref };
-  return shown !== undefined && (await isOfAnother(hire, employee, shown)) ? OF_ANOTHER : undefined;
+  const at = { store: deps.store, connection };
+  return shown !== undefined && (await isOfAnother(at, employee, shown)) ? OF_ANOTHER : undefined;
 }
 
 /**
@@ -117,7 +147,9 @@ export async function isFormer(hire: HireContext, employee: Employee): Promise<b
   const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
   const pinned = isBegun ? readKept<PinnedRehire>(rehire.pinned) : 'purged';
   if (pinned !== 'purged' && pinned.employeeId === employee.id) return true;
-  return (await isShownFormer(hire, employee)) || (await endedByUs(hire, employee)) !== undefined;
+  const shown = await readEmployee(hire.connection.hris, employee);
+  const isLeaver = shown?.former === true && !(await isOfAnother(hire, employee, shown));
+  return isLeaver || (await endedByUs(hire, employee)) !== undefined;
 }
 
 /**

@@ -133,22 +133,25 @@ function asOther({ tenantId, jobCandidateId, period }: StepKey) {
   return { 'o.tenant_id': tenantId, 'o.job_candidate_id': jobCandidateId, 'o.period': period };
 }
 
-/** The newest account that another hire of the same person was given. */
+/** The newest account that another hire of the same person was given, and whether hirebridge made it. */
 export async function accountOf(
   { kysely }: Store,
   { destination }: StepKey,
   reference: string,
-): Promise<string | undefined> {
-  const row = await kysely
+): Promise<{ id: string; isMade: boolean } | undefined> {
+  const rows = await kysely
     .selectFrom('hire_steps')
-    .select('account_id')
+    .select(['account_id', 'plan'])
     .where('destination', '=', destination)
     .where('reference', '=', reference)
     .where('account_id', 'is not', null)
     .orderBy('done_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.account_id ?? undefined;
+    .execute();
+  const id = rows[0]?.account_id ?? undefined;
+  const plans = rows
+    .filter((row) => row.account_id === id)
+    .map(({ plan }) => JSON.parse(plan ?? '{}') as { kind?: string });
+  return id === undefined ? undefined : { id, isMade: plans.some(({ kind }) => kind === 'create') };
 }
 
 export type SettledStep = Pick<HireStepRow, 'code' | 'reason' | 'hold_id'> & {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Employee, employeeIn, type HireState, type Side } from '../hire/hire.ts';
+import type { EmployedHow } from '../person/person.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { StreamKey } from './streams.ts';
@@ -17,6 +18,8 @@ export interface LinkedPair {
   partnerId: string;
   /** The hire of a candidate; absent if the link was imported. */
   hire?: { jobCandidateId: string; period: number };
+  /** hirebridge made the employee, so the record has our reference. */
+  isMade?: boolean;
 }
 
 export interface PairScope extends StreamKey {
@@ -34,6 +37,8 @@ interface PairRow {
   partner_id: string;
   job_candidate_id: string;
   period: number;
+  /** Absent for a job. */
+  how?: EmployedHow | undefined;
 }
 
 /** Linked pairs after the cursor, ordered by id; pairs that are gone only with `withGone`. */
@@ -118,7 +123,7 @@ function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireS
   return kysely
     .selectFrom(employedRows({ kysely }).as('links'))
     .select(['links.employee_id as pair_id', 'links.candidate_id as partner_id'])
-    .select(['links.job_candidate_id', 'links.period'])
+    .select(['links.job_candidate_id', 'links.period', 'links.how'])
     .where('links.tenant_id', '=', tenantId)
     .where('links.connection', '=', connection)
     .$if(hireStates !== undefined, (query) =>
@@ -181,7 +186,8 @@ function linkedJobs(kysely: Store['kysely'], { tenantId }: PairScope) {
 function toPair(row: PairRow, { entity, connection }: PairScope): LinkedPair {
   const { pair_id: pairId, partner_id: partnerId, job_candidate_id: jobCandidateId, period } = row;
   const pair = { pairId, partnerId, ...(entity === 'job' ? {} : { employee: employeeIn(connection, pairId) }) };
-  return jobCandidateId === '' ? pair : { ...pair, hire: { jobCandidateId, period } };
+  const isMade = row.how === 'made';
+  return jobCandidateId === '' ? pair : { ...pair, hire: { jobCandidateId, period }, ...(isMade && { isMade }) };
 }
 
 /** Pairs of a stream that its runs leave out for one reason. */

@@ -218,6 +218,7 @@ export function employedRows({ kysely }: Pick<Store, 'kysely'>) {
       eb.ref('known.tenant_id').$notNull().as('tenant_id'),
       eb.ref('known.job_candidate_id').$notNull().as('job_candidate_id'),
       eb.ref('known.period').$notNull().as('period'),
+      eb.ref('known.how').$notNull().as('how'),
       eb.ref('known.at').$notNull().as('linked_at'),
     ]);
 }

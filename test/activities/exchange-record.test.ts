@@ -44,3 +44,32 @@ test.each([
   expect(await bothValues(world, person, 'notes')).toEqual(['of ours', 'of ours']);
   expect(await bothValues(world, person, 'city')).toEqual(['Graz', 'Graz']);
 });
+
+test.each([
+  ['no reference', 'null'],
+  ["another customer's reference", "'99:5001'"],
+])('a record that became a stranger with %s before the first exchange is not exchanged', async (_what, reference) => {
+  const hr = await sqliteHr();
+  world = await createWorld(mappingText(), exchanged, { url: hr.url });
+  const person = await world.hire();
+  await hr.run(
+    `update employees set external_ref = ${reference}, cost_centre = 'SECRET' where id = ${person.employeeId}`,
+  );
+  world.editPartner(person, fieldOf('city'), 'Graz');
+  const before = { ...world.writes };
+  for (const _run of [1, 2]) expect(await exchangeLater(world)).toMatchObject({ counts: { quarantined: 1 } });
+  expect(world.writes).toEqual(before);
+  // Whoever puts the record back has the exchange begin.
+  await hr.run(`update employees set external_ref = '1:${person.candidateId}' where id = ${person.employeeId}`);
+  expect(await exchangeLater(world)).toMatchObject({ counts: { quarantined: 0 } });
+  expect(world.writes).not.toEqual(before);
+});
+
+test('an employee that was there before the hire needs no reference', async () => {
+  const hr = await sqliteHr();
+  world = await createWorld(mappingText(), exchanged, { url: hr.url });
+  const person = await world.hire();
+  world.store.all(`update person_keys set how = 'linked' where kind = 'employee'`);
+  await hr.run(`update employees set external_ref = null where id = ${person.employeeId}`);
+  expect(await exchangeLater(world)).toMatchObject({ counts: { quarantined: 0 } });
+});

@@ -44,7 +44,7 @@ export function people({ call, state, hris, store }: Ends): Records {
       const profile = { firstName: 'Ada', lastName: `Number ${nth}`, email: `ada${nth}@example.com`, country: 'DE' };
       const parsed = { city: 'Berlin', shouldParseResume: false, educations: [], workExperiences: [] };
       const added = call('POST', '/candidates', { ...profile, ...parsed, jobId: job['id'] });
-      const employeeId = await createEmployee(hris, nth);
+      const employeeId = await createEmployee(hris, nth, `1:${String(added['id'])}`);
       const person = { candidateId: String(added['id']), jobCandidateId: String(added['jobCandidateId']), employeeId };
       linkPerson(store, person, now);
       return person;
@@ -80,7 +80,7 @@ export function positions({ call, state, hris, store }: Ends): Records {
       const person = {
         candidateId: String(job['id']),
         jobCandidateId: '',
-        employeeId: await createEmployee(hris, nth),
+        employeeId: await createEmployee(hris, nth, `ref-${nth}`),
       };
       store.all(
         `insert into requisitions (tenant_id, requisition_id, state, attempt, job_id)
@@ -97,8 +97,8 @@ export function positions({ call, state, hris, store }: Ends): Records {
   };
 }
 
-async function createEmployee(hris: HrisConnection, nth: number): Promise<string> {
+async function createEmployee(hris: HrisConnection, nth: number, reference: string): Promise<string> {
   const name = { givenName: 'Ada', familyName: `Number ${nth}`, email: `ada${nth}@example.com` };
-  const made = await hris.employees.create({ ...name, startDate: '2026-02-01' }, `ref-${nth}`, atOnce());
+  const made = await hris.employees.create({ ...name, startDate: '2026-02-01' }, reference, atOnce());
   return made.kind === 'created' ? made.ref.id : '';
 }

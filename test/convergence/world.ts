@@ -228,6 +228,7 @@ function tenantOf(rules: string, options: Record<string, unknown>): Tenant {
   return {
     tenant: 'acme',
     mode: 'live',
+    partner: { company: '1' },
     hris: { kind: 'sql', connection: 'acme-hr', options },
     mapping: FILE,
     streams: { employees: { mapping: FILE }, positions: { mapping: FILE }, jobs: {}, candidates: {} },

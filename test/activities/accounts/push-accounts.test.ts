@@ -136,3 +136,19 @@ test('a person who is hired again keeps the account, which is made active', asyn
   const noted = await listWrites(store, { tenantId: 'acme', target: 'account:directory' });
   expect(noted.map(({ kind, outcome }) => `${kind} ${outcome}`).toSorted()).toEqual(['create done', 'update done']);
 });
+
+test('an account that became somebody else is not made active; the person gets one of their own', async () => {
+  const { run, users, directory, applyFor, begin, employOnce, answerAs, finish, refOf, steps } = await accountWorld();
+  await run('one');
+  const [account] = users();
+  const stranger = { externalId: '99:5001', emails: [{ value: 'liv@example.org' }], userName: 'liv', active: false };
+  directory.users.set(account?.id ?? '', { ...(account as NonNullable<typeof account>), ...stranger });
+  const second = await begin(await applyFor(0));
+  await answerAs(await refOf(second), await employOnce(second), 'new-employment');
+  await employOnce(second);
+  await finish(second);
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  const [first, own] = users();
+  expect(first).toMatchObject(stranger);
+  expect((await steps()).map(({ account_id: of }) => of)).toEqual(expect.arrayContaining([account?.id, own?.id]));
+});

@@ -258,17 +258,22 @@ test('a hire whose documents cannot be listed for now keeps no other hire’s do
   expect(await readHints(store, 'acme', 'documents')).toEqual([]);
 });
 
-test('no document goes into a record that became somebody else', async () => {
-  const { run, stored, double, hire, store } = await hiredIntoBamboo('resume');
-  const record = double.company.employees.get(hire.employee_id ?? '') ?? {};
-  const own = record[REFERENCE_FIELD] ?? '';
-  record[REFERENCE_FIELD] = '99:5001';
-  expect(await run('one')).toMatchObject({ counts: { created: 0, quarantined: 1 } });
-  expect(stored()).toEqual([]);
-  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/no longer has the reference/);
-  record[REFERENCE_FIELD] = own;
-  expect(await run('two', { full: true })).toMatchObject({ counts: { created: 1 } });
-});
+test.each(['kept', 'cleared'])(
+  'no document goes into a record that became somebody else; pinned: %s',
+  async (pinned) => {
+    const { run, stored, double, hire, store } = await hiredIntoBamboo('resume');
+    const record = double.company.employees.get(hire.employee_id ?? '') ?? {};
+    const own = record[REFERENCE_FIELD] ?? '';
+    record[REFERENCE_FIELD] = '99:5001';
+    // As retention leaves it.
+    if (pinned === 'cleared') await store.kysely.updateTable('intents').set({ pinned: '{}' }).execute();
+    expect(await run('one')).toMatchObject({ counts: { created: 0, quarantined: 1 } });
+    expect(stored()).toEqual([]);
+    expect((await readQuarantine(store, key))[0]?.reason).toMatch(/no longer has the reference/);
+    record[REFERENCE_FIELD] = own;
+    expect(await run('two', { full: true })).toMatchObject({ counts: { created: 1 } });
+  },
+);
 
 test('documents for an HR system that has no section for them are refused when the file is applied', async () => {
   await expect(hiredIntoBamboo('resume', {})).rejects.toThrow(

@@ -92,6 +92,15 @@ test.each([
   expect(await row()).toMatchObject({ state: 'done' });
 });
 
+test('nor does it end anybody for the hire that took the employee over', async () => {
+  const { second, moveTo, refOf, fleet, change, employees, employeeId, row } = await movedToSecond();
+  await moveTo('SCREEN', second);
+  await change(`update employees set external_ref = '99:5001' where id = ${employeeId}`);
+  expect(await endEmployment(fleet.deps, await refOf(second))).toMatchObject(NOT_ENDED);
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+  expect(await row(second)).toMatchObject({ state: 'done' });
+});
+
 test('an end whose answer is lost is sent again after its deadline, and ends the employment once', async () => {
   const { move, end, employees, letPass, fleet } = await employPerson();
   await move('SCREEN');

@@ -106,6 +106,23 @@ test('what is foreseen of a former employee is what would happen: a rehire', asy
   expect(JSON.parse((await row(second))?.observed ?? '')).toMatchObject({ would: 'rehire', employeeId });
 });
 
+test.each(kinds)(
+  'nobody is made active whose record became somebody else: a person is asked, on %s',
+  async (database) => {
+    const { terminate, change, begin, applyFor, employOnce, answerAs, refOf, employees, employeeId, row } =
+      await employPerson({ database });
+    await terminate(PAST);
+    await change(`update employees set external_ref = '99:5001', email = 'liv@example.org' where id = ${employeeId}`);
+    const second = await begin(await applyFor(0));
+    const asked = await employOnce(second);
+    expect(asked).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+    await answerAs(await refOf(second), asked, 'new-employment');
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toMatchObject([{ last_day: PAST }, { last_day: null }]);
+    expect((await row(second))?.employee_id).not.toBe(employeeId);
+  },
+);
+
 test('who still works there is asked about as before', async () => {
   const { begin, applyFor, employOnce } = await employPerson();
   const second = await begin(await applyFor(0));

@@ -184,3 +184,11 @@ test('what must not be empty is asked for instead of being emptied', async () =>
   expect(await transfer()).toMatchObject({ hold: { code: 'MAPPING_INCOMPLETE' } });
   expect(await employee()).toMatchObject({ department: 'Sales' });
 });
+
+test.each(kinds)('a transfer writes nothing into a record that became somebody else, on %s', async (database) => {
+  const { change, transfer, employee } = await transferred({ first: FIRST, second: {}, database });
+  await change({ external_ref: '99:5001' });
+  const before = await employee();
+  expect(await transfer()).toMatchObject({ verdict: 'hold', hold: { code: 'RECORD_OF_ANOTHER' } });
+  expect(await employee()).toEqual(before);
+});

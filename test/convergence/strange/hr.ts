@@ -106,8 +106,9 @@ export class StrangeHr {
     return { ...hris, employees: followed };
   }
 
-  add(): string {
-    const { lastInsertRowid } = this.#database.prepare('insert into employees (employee_number) values (null)').run();
+  add(reference: string): string {
+    const added = this.#database.prepare('insert into employees (external_ref) values (?)');
+    const { lastInsertRowid } = added.run(reference);
     const id = String(lastInsertRowid);
     this.#show(id);
     return id;

@@ -70,7 +70,7 @@ export class StrangeWorld {
 
   hire(): Person {
     const { candidateId, jobCandidateId } = this.partner.add(this.people.length + 1);
-    const person = { candidateId, jobCandidateId, employeeId: this.hr.add() };
+    const person = { candidateId, jobCandidateId, employeeId: this.hr.add(`1:${candidateId}`) };
     this.people.push(person);
     linkPerson(this.store, person, this.clock.now());
     return person;
@@ -340,6 +340,7 @@ function tenantOf(fields: readonly Field[]): Tenant {
   return {
     tenant: 'acme',
     mode: 'live',
+    partner: { company: '1' },
     hris: { kind: 'sql', connection: 'acme-hr', options },
     mapping: FILE,
     streams: { employees: { mapping: FILE }, positions: {}, jobs: {}, candidates: {} },

@@ -27,7 +27,7 @@ test('the mapping of linked pairs is shown, and a new one compared both ways bef
     const { employees } = open.connection.hris;
     const options = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
     const fields = { ...EMPLOYEE, startDate: '2026-03-01' };
-    const created = await employees.create(fields, 'acme/1/1', options);
+    const created = await employees.create(fields, `1:${one?.candidate_details.id}`, options);
     const ref = { tenantId: 'acme', jobCandidateId: one?.jobCandidateDetails.id ?? '', period: 1 };
     const { connection } = open.tenant.hris;
     const id = created.kind === 'created' ? created.ref.id : '';
