@@ -26,14 +26,16 @@ import {
 } from '../../src/store/erasures.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
-import { allIdsOf, erasedMarks, type PersonIds, readMarks } from '../../src/store/person-marks.ts';
+import { allIdsOf, erasedMarks, readMarks } from '../../src/store/person-marks.ts';
 import { createLease } from '../../src/store/processes.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import type { ErasureRow } from '../../src/store/tenant-tables.ts';
 import type { ActivityDeps, Connection, Forgetting } from '../connections.ts';
+import { isStrangerTo, readEmployee } from '../hire/read-employee.ts';
 import { startClock, writeOnce } from '../hire/write-once.ts';
+import type { OwnRecord } from '../own-hris.ts';
 import { landedOf, removeLanded, removeTables } from './landed-rows.ts';
 
 export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
@@ -105,7 +107,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
     else if (tries > MOST_TRIES) throw stillThere();
   }
   await assertNotHeld(store, subject);
-  const employee = await settleEmployees(deps, row, subject, connection);
+  const employee = await settleEmployees(deps, row, { of: subject, connection });
   left.push(...employee.left);
   if (!(await emptied(store, Object.keys(JSON.parse(row.found) as object)))) left.push(LATER);
   const lastLook = await lookAgain(deps, subject, connection);
@@ -355,8 +357,6 @@ function stillThere(): ConnectorError {
 
 type EndingDeps = Pick<ActivityDeps, 'store' | 'limits'>;
 
-const HRIS_MS = 30_000;
-
 /** The verb of every ending of an employment that no longer belongs to a hire. */
 const END_VERB = 'end-employment';
 
@@ -368,16 +368,17 @@ const END_VERB = 'end-employment';
 async function settleEmployees(
   deps: EndingDeps,
   row: ErasureRow,
-  { employees }: Pick<PersonIds, 'employees'>,
-  connection: Connection | undefined,
+  { of, connection }: { of: Subject; connection: Connection | undefined },
 ): Promise<{ said: string; left: string[] }> {
+  const { employees } = of;
   if (employees.length === 0) return { said: 'none known', left: [] };
   if (row.employee === 'keep') return { said: 'kept in the HR system, as asked', left: [] };
   const lastDay = dayOf(Number(row.asked_at));
   const refused: string[] = [];
-  for (const [nth, { connection: system, id }] of employees.entries()) {
-    const employee = employeeIn(system, id);
-    const why = await endEmployment(deps, { row, connection, employee, nth, lastDay });
+  for (const [nth, one] of employees.entries()) {
+    const employee = employeeIn(one.connection, one.id);
+    const isTheirs: Ending['isTheirs'] = (at, shown) => !isStrangerTo(of, one, at, shown);
+    const why = await endEmployment(deps, { row, connection, employee, isTheirs, nth, lastDay });
     if (why !== undefined) refused.push(why);
   }
   const ended = employees.length - refused.length;
@@ -393,21 +394,28 @@ interface Ending {
   row: ErasureRow;
   connection: Connection | undefined;
   employee: Employee;
+  isTheirs: (at: Connection, shown: OwnRecord) => boolean;
   /** Position among the person's employees. */
   nth: number;
   lastDay: string;
 }
 
+const STRANGER =
+  'its record no longer has the reference that hirebridge gave it, so the id may mean somebody else by now; look in ' +
+  'the HR system for the right one, and end it there';
+
 /** Returns undefined once the employment has ended, else why it was not ended. */
 async function endEmployment(deps: EndingDeps, ending: Ending): Promise<string | undefined> {
-  const { row, connection, employee } = ending;
+  const { row, connection, employee, isTheirs } = ending;
   if (connection === undefined) return 'no connection to the HR system was open; end it there';
   const { hris, tenant } = connection;
   if (employee.connection !== tenant.hris.connection)
     return 'it is in an HR system that the tenant no longer has; end it there';
-  if (await isOfAnother(deps.store, row.tenant_id, employee)) return "the employee is another tenant's";
+  if (await isOfOtherTenant(deps.store, row.tenant_id, employee)) return "the employee is another tenant's";
   if (hris.employees.terminate === undefined)
     return 'hirebridge cannot end employments in this HR system; end it there';
+  const shown = await readEmployee(hris, employee);
+  if (shown !== undefined && !isTheirs(connection, shown)) return STRANGER;
   for (let tries = 1; ; tries += 1)
     try {
       const once = await writeOnce(endOf(deps, ending, connection));
@@ -435,8 +443,9 @@ function endOf(
     readLagMs: hris.capabilities.readLagMs,
     sinceRead: startClock(),
     async look() {
-      const shown = await hris.employees.read(employee, AbortSignal.timeout(HRIS_MS));
-      return shown?.former === true ? { kind: 'found', value: null } : { kind: 'absent' };
+      return (await readEmployee(hris, employee))?.former === true
+        ? { kind: 'found', value: null }
+        : { kind: 'absent' };
     },
     // Nothing about the person may be stored any more.
     note: async () => undefined,
@@ -447,7 +456,7 @@ function endOf(
   };
 }
 
-async function isOfAnother({ kysely }: Store, tenantId: string, { connection, id }: Employee): Promise<boolean> {
+async function isOfOtherTenant({ kysely }: Store, tenantId: string, { connection, id }: Employee): Promise<boolean> {
   const key = kysely.selectFrom('person_keys').select('value').where('tenant_id', '!=', tenantId);
   const is = { scope: connection, kind: 'employee', value: id } as const;
   return (await key.where((eb) => eb.and(is)).executeTakeFirst()) !== undefined;

@@ -21,6 +21,7 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
+import type { Subject } from '../../src/store/person-data.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
@@ -74,6 +75,17 @@ export async function isOfAnother(
   const own = candidates.flatMap(({ company, candidateId: id }) => [`${company}:${id}`, `${tenantId}:${id}`]);
   if (pinned !== 'purged') own.push(personIn(pinned.reference));
   return isStranger(hris.capabilities, reference, (person) => own.includes(person));
+}
+
+/** The same where only a person's ids are left, as in an erasure. */
+export function isStrangerTo(
+  { companies, candidates }: Pick<Subject, 'companies' | 'candidates'>,
+  { made }: Subject['employees'][number],
+  { hris }: Connection,
+  { reference }: Pick<OwnRecord, 'reference'>,
+): boolean {
+  const own = companies.flatMap((company) => candidates.map((id) => `${company}:${id}`));
+  return made === true && isStranger(hris.capabilities, reference, (person) => own.includes(person));
 }
 
 /** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '../../activities/connections.ts';
 import { alarmOf, carryOutErasure, type ErasureDeps } from '../../activities/erase/carry-out.ts';
 import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
+import { isStrangerTo, OF_ANOTHER } from '../../activities/hire/read-employee.ts';
 import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
@@ -115,10 +116,11 @@ export async function exportPerson(parts: PersonParts, who: string): Promise<Per
     await audit(parts.store, { ...parts, act: 'person-exported', ...(await about(parts.store, subject)) });
     const found = await findPersonRows(parts.store, subject);
     const landed = open === undefined ? [] : await readLanded(subject, open.connection);
+    const { hris, leftOut } = open === undefined ? NOT_READ : await readEmployees(subject, open.connection);
     return {
       ...viewIds(subject),
       exportedAt: new Date().toISOString(),
-      notAsked,
+      notAsked: [...notAsked, ...leftOut],
       store: Object.fromEntries(found.map(({ place, rows }) => [place, rows.map(readable)])),
       shared: found
         .map(({ place, count, rows }) => ({ place, count: count - rows.length }))
@@ -126,19 +128,31 @@ export async function exportPerson(parts: PersonParts, who: string): Promise<Per
       landed: Object.fromEntries(
         landed.map(({ stream, rows }) => [stream, rows.map(({ id, fields }) => ({ id, ...fields }))]),
       ),
-      hris: open === undefined ? [] : await readEmployees(subject, open.connection),
+      hris,
     };
   });
 }
 
-async function readEmployees(subject: Subject, { hris, tenant }: Connection): Promise<unknown[]> {
-  const records: unknown[] = [];
-  for (const { connection, id } of subject.employees) {
-    if (connection !== tenant.hris.connection) continue;
-    const record = await patiently(() => hris.employees.read(employeeIn(connection, id), AbortSignal.timeout(CALL_MS)));
-    if (record !== undefined) records.push({ employee: record.ref, fields: record.fields });
+interface ReadEmployees {
+  hris: unknown[];
+  /** Why a record is left out: it may be somebody else's by now. */
+  leftOut: string[];
+}
+
+const NOT_READ: ReadEmployees = { hris: [], leftOut: [] };
+
+async function readEmployees(subject: Subject, connection: Connection): Promise<ReadEmployees> {
+  const { hris, tenant } = connection;
+  const read: ReadEmployees = { hris: [], leftOut: [] };
+  for (const one of subject.employees) {
+    if (one.connection !== tenant.hris.connection) continue;
+    const employee = employeeIn(one.connection, one.id);
+    const record = await patiently(() => hris.employees.read(employee, AbortSignal.timeout(CALL_MS)));
+    if (record === undefined) continue;
+    if (isStrangerTo(subject, one, connection, record)) read.leftOut.push(`employee ${one.id}: ${OF_ANOTHER}`);
+    else read.hris.push({ employee: record.ref, fields: record.fields });
   }
-  return records;
+  return read;
 }
 
 const CALL_MS = 30_000;

@@ -478,7 +478,7 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
   const employees = [
     ...of.employees.filter(({ connection, id }) => !taken.has(`${connection}/${id}`)),
     ...hires.rows.flatMap((row) => pairOf(row['connection'], row['employee_id'])),
-    ...ours.filter(({ kind }) => kind === 'employee').flatMap((row) => pairOf(row['scope'], row['value'])),
+    ...ours.filter(({ kind }) => kind === 'employee').flatMap((row) => pairOf(row['scope'], row['value'], row['how'])),
   ];
   return {
     ...of,
@@ -490,8 +490,9 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
   };
 }
 
-function pairOf(connection: unknown, id: unknown): PersonIds['employees'] {
-  return typeof connection === 'string' && typeof id === 'string' ? [{ connection, id }] : [];
+function pairOf(connection: unknown, id: unknown, how?: unknown): PersonIds['employees'] {
+  if (typeof connection !== 'string' || typeof id !== 'string') return [];
+  return [how === 'made' ? { connection, id, made: true } : { connection, id }];
 }
 
 function unique(ids: readonly string[], some: readonly Row[], others: readonly Row[], column: string): string[] {

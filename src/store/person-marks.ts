@@ -15,7 +15,8 @@ export interface PersonIds {
   candidates: string[];
   jobCandidates: string[];
   enrolments: string[];
-  employees: { connection: string; id: string }[];
+  /** `made`: hirebridge made the record, so it has the person's reference. */
+  employees: { connection: string; id: string; made?: true }[];
   /** Leads of campaigns that became this person: without them a rule would import the person again. */
   leads?: string[];
   /** By stream: landed records that name the person and have ids of their own. */

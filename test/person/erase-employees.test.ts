@@ -24,7 +24,7 @@ const NOBODY: PersonIds = { candidates: ['501'], jobCandidates: [], enrolments: 
 type Terminate = NonNullable<OwnEmployees['terminate']>;
 
 /** An HR system with the employees 31, 32 and 33, and the erasure of somebody who is some of them. */
-async function asked(ids: string[], terminate: (real: Terminate) => Terminate = (real) => real) {
+async function asked(ids: string[], terminate: (real: Terminate) => Terminate = (real) => real, isMade = false) {
   const dir = await scratchFolder();
   const url = `sqlite:${join(dir, 'hr.db')}`;
   await ensureHrisSchema(url, { endColumn: 'last_day' }, landings);
@@ -38,7 +38,7 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
     table.close();
   });
   const { store } = await freshStore('sqlite');
-  const employees = ids.map((id) => ({ connection: 'hr', id }));
+  const employees = ids.map((id) => ({ connection: 'hr', id, ...(isMade && { made: true as const }) }));
   const subject = { tenantId: 'acme', companies: ['acme'], ...NOBODY, employees };
   const asking = { subject, by: 'ann', reason: 'request', employee: 'terminate' } as const;
   const { erasure_id: erasure } = await askErasure(store, asking);
@@ -63,7 +63,9 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
       erasure,
     );
   const lastDays = () => table.prepare('select id, last_day from employees where last_day is not null').all();
-  return { store, carryOut, lastDays };
+  const setReference = (id: number, reference: string | null) =>
+    void table.prepare('update employees set external_ref = ? where id = ?').run(reference, id);
+  return { store, carryOut, lastDays, setReference };
 }
 
 const YESTERDAY = dayOf(Date.now() - DAY_MS);
@@ -126,6 +128,17 @@ test("an employee who is another tenant's by now keeps the employment", async ()
     "An employment should have been ended but was not: the employee is another tenant's.",
   ]);
   expect(lastDays()).toEqual([{ id: 31, last_day: YESTERDAY }]);
+});
+
+test('a record that became somebody else keeps the employment, and the receipt says so', async () => {
+  const { carryOut, lastDays, setReference } = await asked(['31', '32', '33'], undefined, true);
+  setReference(31, 'acme:501:9501:1');
+  setReference(32, 'acme:777');
+  const receipt = await carryOut();
+  expect(lastDays()).toEqual([{ id: 31, last_day: YESTERDAY }]);
+  expect(receipt?.employee).toMatch(/^1 of 3 employments ended/);
+  expect(receipt?.left).toHaveLength(2);
+  for (const left of receipt?.left ?? []) expect(left).toMatch(/may mean somebody else by now.+end it there\.$/);
 });
 
 test('while all writes are frozen no employment ends, and it ends once they go on', async () => {

@@ -76,6 +76,19 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     }
   });
 
+  test('tells which employees hirebridge made', async () => {
+    const { store } = await freshStore(kind);
+    await seedEverywhere(store, EVA);
+    const { kysely } = store;
+    for (const [how, made] of [
+      ['linked', undefined],
+      ['made', true],
+    ] as const) {
+      await kysely.updateTable('person_keys').set({ how }).where('kind', '=', 'employee').execute();
+      expect((await subjectOf(store, EVA)).employees.map((one) => one.made)).toEqual([made]);
+    }
+  });
+
   test('leaves of a row that others share what is theirs', async () => {
     const { store } = await freshStore(kind);
     await seedEverywhere(store, EVA);
