@@ -121,7 +121,7 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
     read: (id, signal) =>
       readFrom(hris, world, process, signal, () => {
         const found = visible().find((one) => one.id === id);
-        return found === undefined ? undefined : shown(found, timeline.now(), isRoster);
+        return found === undefined ? undefined : shown(found, timeline.now(), hris.profile);
       }),
     create: (fields, reference, options) =>
       write(options, (): CreateResult => {
@@ -171,11 +171,12 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
   };
 }
 
-function shown(employee: Employee, now: number, isRoster: boolean): EmployeeRecord {
+function shown(employee: Employee, now: number, profile: HrisDouble['profile']): EmployeeRecord {
   const today = new Date(now).toISOString().slice(0, 10);
-  const { fields, lastDay } = isRoster ? lastRoster(employee, now) : employee;
+  const { fields, lastDay } = profile === 'roster' ? lastRoster(employee, now) : employee;
   const former = lastDay !== undefined && lastDay < today;
-  return { ref: refOf(employee), fields: { ...fields }, former };
+  const reference = profile === 'careless' ? undefined : employee.reference;
+  return { ref: refOf(employee), fields: { ...fields }, former, ...(reference !== undefined && { reference }) };
 }
 
 /** Rosters are written by the clock; whoever was made since stands in the results as they were asked for. */
