@@ -80,12 +80,12 @@ export async function isOfAnother(
 /** The same where only a person's ids are left, as in an erasure. */
 export function isStrangerTo(
   { companies, candidates }: Pick<Subject, 'companies' | 'candidates'>,
-  { made }: Subject['employees'][number],
+  { made = false }: Subject['employees'][number],
   { hris }: Connection,
   { reference }: Pick<OwnRecord, 'reference'>,
 ): boolean {
   const own = companies.flatMap((company) => candidates.map((id) => `${company}:${id}`));
-  return made === true && isStranger(hris.capabilities, reference, (person) => own.includes(person));
+  return made && isStranger(hris.capabilities, reference, (person) => own.includes(person));
 }
 
 /** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */

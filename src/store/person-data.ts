@@ -491,8 +491,7 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
 }
 
 function pairOf(connection: unknown, id: unknown, how?: unknown): PersonIds['employees'] {
-  if (typeof connection !== 'string' || typeof id !== 'string') return [];
-  return [how === 'made' ? { connection, id, made: true } : { connection, id }];
+  return typeof connection === 'string' && typeof id === 'string' ? [{ connection, id, made: how === 'made' }] : [];
 }
 
 function unique(ids: readonly string[], some: readonly Row[], others: readonly Row[], column: string): string[] {

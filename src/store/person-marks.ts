@@ -16,7 +16,7 @@ export interface PersonIds {
   jobCandidates: string[];
   enrolments: string[];
   /** `made`: hirebridge made the record, so it has the person's reference. */
-  employees: { connection: string; id: string; made?: true }[];
+  employees: { connection: string; id: string; made?: boolean }[];
   /** Leads of campaigns that became this person: without them a rule would import the person again. */
   leads?: string[];
   /** By stream: landed records that name the person and have ids of their own. */

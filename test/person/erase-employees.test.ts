@@ -38,7 +38,7 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
     table.close();
   });
   const { store } = await freshStore('sqlite');
-  const employees = ids.map((id) => ({ connection: 'hr', id, ...(isMade && { made: true as const }) }));
+  const employees = ids.map((id) => ({ connection: 'hr', id, made: isMade }));
   const subject = { tenantId: 'acme', companies: ['acme'], ...NOBODY, employees };
   const asking = { subject, by: 'ann', reason: 'request', employee: 'terminate' } as const;
   const { erasure_id: erasure } = await askErasure(store, asking);

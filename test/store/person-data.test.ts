@@ -81,7 +81,7 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     await seedEverywhere(store, EVA);
     const { kysely } = store;
     for (const [how, made] of [
-      ['linked', undefined],
+      ['linked', false],
       ['made', true],
     ] as const) {
       await kysely.updateTable('person_keys').set({ how }).where('kind', '=', 'employee').execute();
