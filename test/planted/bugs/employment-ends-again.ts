@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/erase/carry-out.ts',
-      find: "      return shown?.former === true ? { kind: 'found', value: null } : { kind: 'absent' };\n",
-      replace: "      return shown === undefined ? { kind: 'found', value: null } : { kind: 'absent' };\n",
+      find: '      return (await readEmployee(hris, employee))?.former === true\n',
+      replace: '      return (await readEmployee(hris, employee)) === undefined\n',
     },
   ],
   caughtBy: tests(/ended: \d+ \d+/, 'test/person/erase-killed.test.ts'),
