@@ -11,21 +11,18 @@ import {
 } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
-import type { CreateResult } from '../../src/hris/port.ts';
-import { withoutValues } from '../../src/hris/without-values.ts';
 import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
-import { lastAnsweredAt } from '../../src/store/holds.ts';
-import { decideIntent, latestIntent, type OpenIntent, refuseMade } from '../../src/store/intents.ts';
+import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
-import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
-import { heldByAnother, isShared, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';
+import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
+import { type Created, pendingTicket, READ_MS, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import {
   createReference,
@@ -65,7 +62,6 @@ import {
 
 type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
-type Created = CreateResult<KnownEmployee>;
 
 /** Applies a saved plan while the data it was made from is fresh. A create happens once per hire, whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
@@ -241,7 +237,8 @@ async function settleMade(hire: HireContext, { result }: OpenIntent, asked: bool
   const { jobCandidateId } = hire.ref;
   try {
     const finished = await finish(hire, JSON.parse(result ?? 'null') as Created);
-    const waits = finished.verdict === 'pending' || isHeldAs(finished, 'EMPLOYEE_PENDING');
+    const waits =
+      finished.verdict === 'pending' || isHeldAs(finished, 'EMPLOYEE_PENDING') || isHeldAs(finished, 'REQUEST_LOST');
     if (!waits) return heldOf(finished);
     return asked ? undefined : held('LEFT_WHILE_PENDING', { jobCandidateId });
   } catch (error) {
@@ -314,76 +311,6 @@ async function createUnknown(hire: HireContext, employeeIds: string[] = []): Pro
   const { creation, ref } = await reread(hire);
   const { jobCandidateId } = ref;
   return held('CREATE_UNKNOWN', { jobCandidateId, attempt: creation?.attempt ?? 0, employeeIds });
-}
-
-type Waiting = Extract<Awaited<ReturnType<HireActivities['employ']>>, { verdict: 'pending' | 'hold' }>;
-
-const READ_MS = 30_000;
-const DAY_MS = 86_400_000;
-const HOLD = 'EMPLOYEE_PENDING';
-/** How every kind of HR system begins the other side's words in a message. */
-const THEIR_WORDS = ' It said: ';
-
-/** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
-function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
-  if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
-  const made = JSON.parse(creation.result ?? 'null') as Created | null;
-  return made?.kind === 'pending' ? made.ticket : undefined;
-}
-
-/** Asks for the outcome. A rejected create counts as refused, so that a corrected one may follow. */
-async function resolvePending(
-  hire: HireContext,
-  ticket: string,
-): Promise<Extract<Created, { kind: 'created' }> | Waiting> {
-  const { creation } = await reread(hire);
-  await keepOutWhilePending(hire);
-  try {
-    const result = await hire.connection.hris.pending?.resolve(ticket, AbortSignal.timeout(READ_MS));
-    if (result?.kind === 'created') return result;
-    const overdue = creation === undefined ? undefined : await heldWhenOverdue(hire, creation, ticket);
-    return overdue ?? { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
-  } catch (error) {
-    if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
-      // Once the create counts as refused, nothing asks for the reason again.
-      const rejected = await withoutTheirValues(hire, error);
-      await refuseMade(hire.store, creation, { code: error.code });
-      await settleCreating(hire.store, hire.ref, 0);
-      throw rejected;
-    }
-    throw error;
-  }
-}
-
-/** A kind that is asked later no longer knows the sent values, and the HR system's words may quote them. */
-async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
-  const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
-  const told =
-    change === 'purged' || change.kind === 'link'
-      ? { message: 'The HR system rejected the new employee. Ask the people there why.' }
-      : cutWords(error.message, Object.values(allFields(change)));
-  const { code, action, details, status, requestId } = error;
-  return new ConnectorError({ code, action, ...told, details, status, requestId, cause: error });
-}
-
-/** Our own words come before theirs and quote nobody; if nothing separates the two, all of them may be theirs. */
-function cutWords(message: string, sent: readonly unknown[]): { message: string; said: string } {
-  const at = message.indexOf(THEIR_WORDS);
-  const own = at === -1 ? 'The HR system rejected the new employee.' : message.slice(0, at);
-  const said = withoutValues(at === -1 ? message : message.slice(at + THEIR_WORDS.length), sent);
-  return { message: `${own}${THEIR_WORDS}${said}`, said };
-}
-
-/** Opens a hold after the deadline, which starts anew with each answer. */
-async function heldWhenOverdue(
-  { store, ref, connection }: HireContext,
-  { decided_at, sent_at, now }: OpenIntent,
-  ticket: string,
-): Promise<Waiting | undefined> {
-  const since = Math.max(decided_at ?? sent_at, (await lastAnsweredAt(store, ref, HOLD)) ?? 0);
-  if (now - since < connection.tenant.policies.pendingDeadline) return undefined;
-  const days = Math.floor((now - (decided_at ?? sent_at)) / DAY_MS);
-  return held(HOLD, { jobCandidateId: ref.jobCandidateId, ticket, days });
 }
 
 /**

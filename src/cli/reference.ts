@@ -1,8 +1,9 @@
 import type { Argument, Command } from 'commander';
 import { Registry } from 'prom-client';
+import type { HoldEntry } from '../hire/answers.ts';
 import { type Answer, answers } from '../hire/answers.ts';
 import type { HireState, HireStep } from '../hire/hire.ts';
-import { type HoldEntry, holdCatalogue } from '../hire/hold-catalogue.ts';
+import { holdCatalogue } from '../hire/hold-catalogue.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { loadMapping } from '../mapping/load-mapping.ts';
 import { partnerTargets, type SourceRecord, sourceRecords } from '../mapping/source-fields.ts';

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
 import { isConnectorError } from '../errors.ts';
+import type { HoldEntry } from '../hire/answers.ts';
 import { entryOf } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
-import { type HoldEntry, holdCatalogue } from '../hire/hold-catalogue.ts';
+import { holdCatalogue } from '../hire/hold-catalogue.ts';
 import { explainRecord } from '../operator/explain.ts';
 import {
   answerDoes,

@@ -141,6 +141,21 @@ export const answers = {
 
 export type Answer = keyof typeof answers;
 
+/** One reason to ask a person. `what` and `asks` form the message and hold only ids, codes and field names. */
+export interface HoldEntry {
+  /** Whether the hold belongs to one hire or to the whole tenant. */
+  scope: 'hire' | 'tenant';
+  answers: readonly Answer[];
+  what: (about: never) => string;
+  /**
+   * Message shown at the candidate instead of `what`, if `what` names another person, their records, or text from
+   * outside.
+   */
+  told?: (about: never) => string;
+  /** What the person should look at, and what each answer means. */
+  asks: string;
+}
+
 /** The entry for an answer read from the store; undefined if the word is no answer. */
 export function entryOf(answer: string): AnswerEntry | undefined {
   return Object.hasOwn(answers, answer) ? answers[answer as Answer] : undefined;

@@ -1,24 +1,11 @@
-import type { Answer } from './answers.ts';
+import type { HoldEntry } from './answers.ts';
 import { type HireRef, nameHire } from './hire.ts';
-
-/** One reason to ask a person. `what` and `asks` form the message and hold only ids, codes and field names. */
-export interface HoldEntry {
-  /** Whether the hold belongs to one hire or to the whole tenant. */
-  scope: 'hire' | 'tenant';
-  answers: readonly Answer[];
-  what: (about: never) => string;
-  /**
-   * Message shown at the candidate instead of `what`, if `what` names another person, their records, or text from
-   * outside.
-   */
-  told?: (about: never) => string;
-  /** What the person should look at, and what each answer means. */
-  asks: string;
-}
 
 interface OfHire {
   jobCandidateId: string;
 }
+
+type Unsure = OfHire & { attempt: number; employeeIds: string[] };
 
 interface RefusedEnd {
   onboardingCandidateIds: string[];
@@ -379,7 +366,7 @@ export const holdCatalogue = {
   CREATE_UNKNOWN: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
-    what: ({ jobCandidateId, employeeIds }: OfHire & { attempt: number; employeeIds: string[] }) =>
+    what: ({ jobCandidateId, employeeIds }: Unsure) =>
       `hirebridge asked the HR system to create an employee for job candidate ${jobCandidateId} and got no answer, ` +
       `and the HR system cannot show whether it worked.${
         employeeIds.length === 0 ? '' : ` By e-mail or name it shows ${employeeIds.join(', ')}.`
@@ -397,6 +384,18 @@ export const holdCatalogue = {
     asks:
       'Ask the people who handle it there. Answer link <employeeId> if the employee exists, retry to wait the ' +
       'same time again, or cancel once the request is withdrawn there.',
+  },
+  REQUEST_LOST: {
+    scope: 'hire',
+    answers: ['link', 'create', 'retry', 'cancel'],
+    what: ({ jobCandidateId, ticket, employeeIds }: Unsure & { ticket: string }) =>
+      `The HR system accepted the request for job candidate ${jobCandidateId} (${ticket}), but ${
+        employeeIds.length === 0
+          ? 'no longer knows it, and shows no employee with our reference.'
+          : `names ${employeeIds.join(', ')} as the new employee, whose record does not have our reference.`
+      }`,
+    told: ({ jobCandidateId }: OfHire) => `The outcome of the request for job candidate ${jobCandidateId} is unknown.`,
+    asks: 'Answer link <employeeId> if they exist there, create if nobody will be created, or retry to ask again.',
   },
   EMPLOYEE_GONE: {
     scope: 'hire',

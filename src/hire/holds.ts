@@ -1,6 +1,6 @@
 import type { ConnectorError } from '../errors.ts';
-import type { Answer } from './answers.ts';
-import { type HoldEntry, holdCatalogue } from './hold-catalogue.ts';
+import type { Answer, HoldEntry } from './answers.ts';
+import { holdCatalogue } from './hold-catalogue.ts';
 export type HoldCode = keyof typeof holdCatalogue;
 
 /** The details a hold's message is made from: ids, codes and field names. */

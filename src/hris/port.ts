@@ -277,7 +277,10 @@ export interface RemoveOptions extends TenantRows {
 
 /** Creates that a person or job on the HRIS's side finishes. */
 export interface PendingCreates {
-  /** A pending create's outcome. HIRE_REJECTED (reject) if it is refused for good: a corrected create may follow. */
+  /**
+   * A pending create's outcome. HIRE_REJECTED (reject) if it is refused for good: a corrected create may follow.
+   * REQUEST_UNKNOWN (reject) if the HRIS no longer knows the ticket.
+   */
   resolve(ticket: string, signal: AbortSignal): Promise<CreateResult>;
 }
 

@@ -81,6 +81,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('EMPLOYEE_PENDING', { ...hire, ticket: 'hire-17-1', days: 14 }),
     ['5012', 'hire-17-1', '14 days'],
   ],
+  REQUEST_LOST: [
+    holdOf('REQUEST_LOST', { ...hire, ticket: 'hire-17-1', attempt: 1, employeeIds: ['7'] }),
+    ['5012', 'hire-17-1', '7'],
+  ],
   WRITE_BACK_TARGET_MISSING: [holdOf('WRITE_BACK_TARGET_MISSING', hire), ['5012', 'writeBack.customField']],
   WRITE_BACK_REFUSED: [
     holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc-7', refusal: 'INVALID_STATE', status: 'completed' }),

@@ -195,6 +195,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     hold: holdOf('EMPLOYEE_PENDING', { jobCandidateId, ticket: 't', days: 14 }),
     again: (decisions) => decisions.link ?? 'waits as before',
   },
+  REQUEST_LOST: {
+    hold: holdOf('REQUEST_LOST', { jobCandidateId, ticket: 't', attempt: 1, employeeIds: ['7'] }),
+    again: (decisions) => decisions.link ?? (decisions.neverHappened.has(1) ? 'created' : 'held as before'),
+  },
   EMPLOYEE_GONE: {
     hold: holdOf('EMPLOYEE_GONE', { jobCandidateId, employeeId: '7' }),
     again: (decisions) => decisions.link ?? 'held as before',

@@ -81,7 +81,7 @@ const reading = z.strictObject({
     .describe(
       'Of { status, headers, body }: the version of what was read, if the record does not have it: headers.etag',
     ),
-  absent: z.array(z.int()).default([404]),
+  absent: z.array(z.int()).default([404, 410]).describe('Statuses that mean that nobody is there'),
 });
 
 const oauth2 = z.strictObject({

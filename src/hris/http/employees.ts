@@ -168,8 +168,30 @@ export async function readEmployee(
   return { ...record, ref: await askNumber(defined, id, signal) };
 }
 
-async function readHeld({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<Held | undefined> {
+async function readHeld(defined: Defined, id: string, signal: AbortSignal): Promise<Held | undefined> {
   if (!isAddressable(id)) return undefined;
+  const held = await readAt(defined, id, signal);
+  if (held === undefined || held.record.ref.id === id) return held;
+  // A merged record answers as the one it became. A definition that asks wrongly gets somebody for any id.
+  const isAnybody = (await readAt(defined, NOBODY, signal).catch(unlessRefused)) !== undefined;
+  if (!isAnybody) return undefined;
+  const { what } = defined.definition.reading;
+  throw unreadable(what, 'with a different employee than the one requested', '"read"', held.requestId);
+}
+
+/** An id that no system gives. */
+const NOBODY = 'hirebridge-nobody';
+
+function unlessRefused(error: unknown): undefined {
+  if (!isConnectorError(error) || error.action !== 'reject') throw error;
+}
+
+/** Whoever is shown at an id. */
+async function readAt(
+  { definition, line }: Defined,
+  id: string,
+  signal: AbortSignal,
+): Promise<(Held & { requestId: string }) | undefined> {
   const plan = definition.reading;
   const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent }).catch((error: unknown) => {
     if (isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) return undefined;
@@ -185,8 +207,7 @@ async function readHeld({ definition, line }: Defined, id: string, signal: Abort
   if (record === undefined)
     throw unreadable(plan.what, 'without an employee', '"read.item" and "record.id"', requestId);
   const version = await (plan.version === undefined ? definition.record.version?.(raw) : plan.version(answer));
-  if (record.ref.id === id) return { raw, record, version };
-  throw unreadable(plan.what, 'with a different employee than the one requested', '"read"', requestId);
+  return { raw, record, version, requestId };
 }
 
 /** The number, if only a call of its own tells it. */
@@ -363,7 +384,9 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
   const { definition, line } = defined;
   const plan = definition.asking;
   if (plan === undefined) throw new Error('nothing is pending here');
-  const { body } = await line.send({ plan, values: { ticket }, signal });
+  const { body } = await line.send({ plan, values: { ticket }, signal }).catch((error: unknown) => {
+    throw isConnectorError(error) && isGone(error) ? requestUnknown(plan.what, error) : error;
+  });
   if ((await plan.refused?.(body)) === true)
     throw new ConnectorError({
       code: 'HIRE_REJECTED',
@@ -380,6 +403,17 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
         `${plan.what} says that the employee was created, but gives no id. ` + 'Check "pending.id" of the definition.',
     });
   return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
+}
+
+/** By the status of a GET, or by a row of the definition. */
+function isGone({ status, code }: ConnectorError): boolean {
+  return code === 'EMPLOYEE_NOT_FOUND' || code === 'NOT_FOUND' || (status === 410 && code === 'GONE');
+}
+
+function requestUnknown(what: string, cause: ConnectorError): ConnectorError {
+  const { status, requestId } = cause;
+  const message = `${what} was answered ${status}: the HR system no longer knows the request for the new employee.`;
+  return new ConnectorError({ code: 'REQUEST_UNKNOWN', action: 'reject', message, status, requestId, cause });
 }
 
 /** Changes only the values that this was decided from; in a system with versions no other edit can come between. */

@@ -153,6 +153,77 @@ test('whoever knows the employee of a pending create may name it', async () => {
   expect(hr.asked).toHaveLength(1);
 });
 
+test('a request that the HR system forgot is settled by the employee with our reference', async () => {
+  const { hr, employOnce, employee } = await hireInto();
+  await employOnce();
+  const { id } = await hr.makeByHand();
+  hr.forget();
+  expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+  expect(await employee()).toMatchObject({ employee_id: id });
+  expect(hr.asked).toHaveLength(1);
+});
+
+test.each(kinds)(
+  'a request that the HR system forgot is a question, and made anew once a person says so, in %s',
+  async (database) => {
+    const { hr, employOnce, answer, employee } = await hireInto({ database });
+    await employOnce();
+    hr.forget();
+    const lost = await employOnce();
+    expect(lost).toMatchObject({
+      verdict: 'hold',
+      hold: { code: 'REQUEST_LOST', answers: ['link', 'create', 'retry', 'cancel'], details: { ticket: 'ticket-1' } },
+    });
+    await answer(lost, 'retry');
+    expect(await employOnce()).toMatchObject({ hold: { code: 'REQUEST_LOST' } });
+    expect(hr.asked).toHaveLength(1);
+    await answer(lost, 'create');
+    expect(await employOnce()).toEqual({ verdict: 'stale' });
+    expect(await employOnce()).toMatchObject({ verdict: 'pending' });
+    expect(hr.asked).toHaveLength(2);
+    await hr.approve();
+    expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+    expect((await employee())?.employee_id).not.toBeNull();
+  },
+);
+
+test('a word of a person about a forgotten request makes nobody if the employee has appeared since', async () => {
+  const { hr, employOnce, answer, employee } = await hireInto();
+  await employOnce();
+  hr.forget();
+  await answer(await employOnce(), 'create');
+  const { id } = await hr.makeByHand();
+  expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+  expect(await employee()).toMatchObject({ employee_id: id });
+  expect(hr.asked).toHaveLength(1);
+});
+
+test('a finished request that names somebody else links nobody but the employee with our reference', async () => {
+  const { hr, employOnce, answer, employee } = await hireInto();
+  await employOnce();
+  const strangerId = await hr.nameAnother();
+  const lost = await employOnce();
+  expect(lost).toMatchObject({
+    verdict: 'hold',
+    hold: { code: 'REQUEST_LOST', details: { ticket: 'ticket-1', employeeIds: [strangerId] } },
+  });
+  expect((await employee())?.employee_id).toBeNull();
+  const { id } = await hr.makeByHand();
+  await answer(lost, 'retry');
+  expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+  expect(await employee()).toMatchObject({ employee_id: id });
+  expect(hr.asked).toHaveLength(1);
+});
+
+test('a hire whose request was forgotten can be cancelled', async () => {
+  const { hr, move, leave, employOnce, answer } = await hireInto();
+  await employOnce();
+  hr.forget();
+  await answer(await employOnce(), 'cancel');
+  await move('SCREEN');
+  expect(await leave()).toMatchObject({ verdict: 'cancelled' });
+});
+
 test('one human as two candidates is created once, however long the first create is pending', async () => {
   const { hr, employOnce, employSecond, letPassLeases, names } = await hireTwice();
   expect(await employOnce()).toMatchObject({ verdict: 'pending' });

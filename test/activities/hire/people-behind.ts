@@ -179,6 +179,19 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
     approve: async () => void answers.set(ticket(), await make()),
     reject: (reason: string, facts: Partial<ErrorFacts> = {}) =>
       answers.set(ticket(), new ConnectorError({ code: 'HIRE_REJECTED', action: 'reject', message: reason, ...facts })),
+    /** As a system that keeps the outcome of a request only for a while. */
+    forget: () =>
+      answers.set(ticket(), new ConnectorError({ code: 'REQUEST_UNKNOWN', action: 'reject', message: 'Not known.' })),
+    /** The request counts as finished, by the id of somebody with another reference. */
+    async nameAnother() {
+      const [fields = {}, , write] = asked.at(-1) ?? [];
+      if (write === undefined) throw new Error('nothing was asked');
+      const stranger = { ...fields, familyName: 'Stranger', email: 'stranger@acme.example' };
+      const signal = AbortSignal.timeout(10_000);
+      const made = await hris.employees.create(stranger, '9:9', { ...write, signal });
+      answers.set(ticket(), made);
+      return made.kind === 'created' ? made.ref.id : '';
+    },
     async makeByHand() {
       const made = await make();
       if (made.kind === 'pending') throw new Error('not made');

@@ -1,0 +1,126 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { allFields, type KnownEmployee } from '../../src/hire/hire.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import { held } from '../../src/hire/holds.ts';
+import type { CreateResult } from '../../src/hris/port.ts';
+import { withoutValues } from '../../src/hris/without-values.ts';
+import { lastAnsweredAt } from '../../src/store/holds.ts';
+import { type OpenIntent, refuseMade } from '../../src/store/intents.ts';
+import { readKept } from '../../src/store/open-store.ts';
+import { settleCreating } from '../../src/store/people.ts';
+import { latestPlan } from '../../src/store/plans.ts';
+import { keepOutWhilePending } from './ask-person.ts';
+import { findByReference, readEmployee } from './read-employee.ts';
+import { type HireContext, reread } from './with-hire.ts';
+
+/** What a create made, or is still to make. */
+export type Created = CreateResult<KnownEmployee>;
+type MadeNow = Extract<Created, { kind: 'created' }>;
+type Waiting = Extract<Awaited<ReturnType<HireActivities['employ']>>, { verdict: 'pending' | 'hold' | 'stale' }>;
+
+export const READ_MS = 30_000;
+const DAY_MS = 86_400_000;
+const HOLD = 'EMPLOYEE_PENDING';
+/** How every kind of HR system begins the other side's words in a message. */
+const THEIR_WORDS = ' It said: ';
+
+/** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
+export function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
+  if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
+  const made = JSON.parse(creation.result ?? 'null') as Created | null;
+  return made?.kind === 'pending' ? made.ticket : undefined;
+}
+
+/** Asks for the outcome. A rejected create counts as refused, so that a corrected one may follow. */
+export async function resolvePending(hire: HireContext, ticket: string): Promise<MadeNow | Waiting> {
+  const now = await reread(hire);
+  const { creation } = now;
+  await keepOutWhilePending(hire);
+  try {
+    const result = await hire.connection.hris.pending?.resolve(ticket, AbortSignal.timeout(READ_MS));
+    if (result?.kind === 'created') return await ofThisRequest(now, ticket, result);
+    const overdue = creation === undefined ? undefined : await heldWhenOverdue(hire, creation, ticket);
+    return overdue ?? { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
+  } catch (error) {
+    if (creation !== undefined && isConnectorError(error, 'REQUEST_UNKNOWN'))
+      return lostRequest(now, creation, { ticket, employeeIds: [] });
+    if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
+      // Once the create counts as refused, nothing asks for the reason again.
+      const rejected = await withoutTheirValues(hire, error);
+      await refuseMade(hire.store, creation, { code: error.code });
+      await settleCreating(hire.store, hire.ref, 0);
+      throw rejected;
+    }
+    throw error;
+  }
+}
+
+/** The employee that a finished request names, unless their record has another reference than the one we asked for. */
+async function ofThisRequest(hire: HireContext, ticket: string, made: MadeNow): Promise<MadeNow | Waiting> {
+  const { creation, connection } = hire;
+  const { storesReference, mayHideReference = false } = connection.hris.capabilities;
+  const reference = creation && pinnedReference(creation);
+  if (creation === undefined || reference === undefined || !storesReference) return made;
+  const shown = await readEmployee(connection.hris, made.ref);
+  const isHidden = shown?.reference === undefined && mayHideReference;
+  if (shown === undefined || isHidden || shown.reference === reference) return made;
+  return lostRequest(hire, creation, { ticket, employeeIds: [made.ref.id] });
+}
+
+/**
+ * A request that the HR system no longer knows, or for which it names somebody else, may have made the employee all the
+ * same. Unless one is found by our reference, a person is asked; `create` counts only for the attempt it was said of.
+ */
+async function lostRequest(
+  { store, ref, connection, decisions }: HireContext,
+  creation: OpenIntent,
+  about: { ticket: string; employeeIds: string[] },
+): Promise<MadeNow | Waiting> {
+  const reference = pinnedReference(creation);
+  const found = reference === undefined ? undefined : await findByReference(connection, reference);
+  if (found !== undefined) return { kind: 'created', ref: found };
+  const { attempt, now, decided_at, sent_at } = creation;
+  const nextCheckMs = Number(decided_at ?? sent_at) + connection.hris.capabilities.readLagMs - now;
+  if (nextCheckMs > 0) return { verdict: 'pending', nextCheckMs };
+  if (!decisions.neverHappened.has(attempt))
+    return held('REQUEST_LOST', { jobCandidateId: ref.jobCandidateId, attempt, ...about });
+  await refuseMade(store, creation, { code: 'REQUEST_LOST' });
+  await settleCreating(store, ref, 0);
+  return { verdict: 'stale' };
+}
+
+function pinnedReference({ pinned }: OpenIntent): string | undefined {
+  const kept = readKept<{ reference: string }>(pinned);
+  return kept === 'purged' ? undefined : kept.reference;
+}
+
+/** A kind that is asked later no longer knows the sent values, and the HR system's words may quote them. */
+async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
+  const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
+  const told =
+    change === 'purged' || change.kind === 'link'
+      ? { message: 'The HR system rejected the new employee. Ask the people there why.' }
+      : cutWords(error.message, Object.values(allFields(change)));
+  const { code, action, details, status, requestId } = error;
+  return new ConnectorError({ code, action, ...told, details, status, requestId, cause: error });
+}
+
+/** Our own words come before theirs and quote nobody; if nothing separates the two, all of them may be theirs. */
+function cutWords(message: string, sent: readonly unknown[]): { message: string; said: string } {
+  const at = message.indexOf(THEIR_WORDS);
+  const own = at === -1 ? 'The HR system rejected the new employee.' : message.slice(0, at);
+  const said = withoutValues(at === -1 ? message : message.slice(at + THEIR_WORDS.length), sent);
+  return { message: `${own}${THEIR_WORDS}${said}`, said };
+}
+
+/** Opens a hold after the deadline, which starts anew with each answer. */
+async function heldWhenOverdue(
+  { store, ref, connection }: HireContext,
+  { decided_at, sent_at, now }: OpenIntent,
+  ticket: string,
+): Promise<Waiting | undefined> {
+  const since = Math.max(decided_at ?? sent_at, (await lastAnsweredAt(store, ref, HOLD)) ?? 0);
+  if (now - since < connection.tenant.policies.pendingDeadline) return undefined;
+  const days = Math.floor((now - (decided_at ?? sent_at)) / DAY_MS);
+  return held(HOLD, { jobCandidateId: ref.jobCandidateId, ticket, days });
+}
