@@ -67,6 +67,7 @@ import {
   startOf,
 } from './run.ts';
 import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
+import { signalOffUnlisted } from './unlisted-jobs.ts';
 
 /** The hold that asks how to end the hire of a person who left; if they are back in the stage, no answer is needed. */
 const BACK = 'TOO_MANY_CANCELLATIONS' satisfies HoldCode;
@@ -403,6 +404,7 @@ async function finish(run: Run): Promise<Reconciled> {
   const { deps, connection, tenantId, holder, kind, plan } = run;
   const { store, log } = deps;
   await signalOutOfScope(run);
+  await signalOffUnlisted(run);
   await watchFields(deps, connection);
   const seen = await countSeen(store, tenantId);
   const people = kind === 'baseline' ? seen.hired + seen.rejected : seen.hired;
@@ -461,10 +463,13 @@ async function begin(
     return { kind, plan: { jobs: [], isWide: false, broken: [], hints }, position, counts: { jobs: 0, ...none } };
   }
   const { jobs: all, unreadable } = await refreshJobs(store, connection);
-  const listed = jobsToList(all, kind !== 'changed', new Set(hints.map((hint) => hint.recordId)));
+  const hinted = new Set(hints.map((hint) => hint.recordId));
+  const unlisted = [...hinted.difference(new Set(all.map(({ jobId }) => jobId)))];
+  const listed = jobsToList(all, kind !== 'changed', hinted);
   const jobs = listed.map(({ jobId, totals }) => ({ jobId, totals }));
   const counts = { ...none, jobs: all.length, jobsListed: jobs.length, unreadable: unreadable.length };
-  return { kind, plan: { jobs, isWide: kind !== 'changed' && jobs.length > 1, broken: [], hints }, position, counts };
+  const isWide = kind !== 'changed' && jobs.length > 1;
+  return { kind, plan: { jobs, isWide, broken: [], hints, unlisted }, position, counts };
 }
 
 /** Signals hires without an employee whose job left the scope: each hire reads that itself and opens a hold. */

@@ -53,6 +53,8 @@ export interface Plan {
   cut?: Record<string, number>;
   /** Jobs with an unreadable person record; `unknown` if the job is not known either. */
   broken: string[];
+  /** Jobs that hints name and the jobs list leaves out. */
+  unlisted?: string[];
   /** Hires that the restored or rebuilt store does not know and the partner does not show. */
   unshown?: string[];
   /** Hints to clear when the reconcile is over. */

@@ -13,6 +13,7 @@ import { addHints } from '../../../src/store/hints.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, openHold } from '../../../src/store/holds.ts';
+import { listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { fleetAtSandbox } from '../hire/fleet-at-sandbox.ts';
 import { openTenant } from './open-tenant.ts';
@@ -141,6 +142,36 @@ test.each(kinds)(
     };
     await reconcile({ ...fleet.deps, signalHire }, { tenantId: 'acme' });
     expect(begun).toMatchObject([{ verdict: 'open', step: 'watch-done' }]);
+  },
+);
+
+test.each(kinds)(
+  'who was taken off a job that the list leaves out by now is looked after, and nobody else of it, in %s',
+  async (database) => {
+    const fleet = await fleetAtSandbox({ database, skip: true, jobs: 2, candidates: 8 });
+    const { sandbox, store, signalled } = fleet;
+    await fleet.apply('acme', 'writeBack: { customField: "1" }\n');
+    await fleet.reconcile('acme');
+    const people = await listApplicants(sandbox.partner);
+    const jobId = people[0]?.jobId ?? 0;
+    const own = people.filter((one) => one.jobId === jobId).map(({ jobCandidateId }) => jobCandidateId);
+    const [removed = 0, rejected = 0, stays = 0] = own;
+    for (const id of [removed, rejected, stays]) {
+      await fleet.hire(id);
+      await fleet.open('acme', String(id));
+      await endHire(store, { tenantId: 'acme', jobCandidateId: String(id), period: 1 }, 'done');
+    }
+    await fleet.reconcile('acme');
+    await sandbox.control.act('setJobStatus', { jobId, status: 'DELETED' });
+    await sandbox.control.act('deleteJobCandidate', { jobCandidateIds: [removed] });
+    await sandbox.control.act('reject', { jobCandidateIds: [rejected] });
+    // As the relay does for events about hires without a workflow.
+    await addHints(store, 'acme', 'people', [String(jobId)]);
+    signalled.length = 0;
+    await fleet.reconcile('acme');
+    expect(signalled.map(({ jobCandidateId }) => Number(jobCandidateId)).toSorted()).toEqual([removed, rejected]);
+    await fleet.reconcile('acme');
+    expect(signalled, 'the hint counts once').toHaveLength(2);
   },
 );
 
