@@ -29,7 +29,13 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
     const made = records.filter((one) => one.reference !== undefined);
     const at = served(world).filter(({ hris }) => hris.employees.some((one) => made.includes(one)));
     const here = new Set(at.map(({ hris }) => hris)).size;
-    const said = world.given.some((one) => one.human === human && one.answer === 'here-too');
+    // Of whom a tenant made an employee in its former HR system, somebody says that they are to be one in the new one.
+    const moved = new Set(served(world).flatMap(({ systems, tenant }) => (systems.length > 1 ? [tenant.tenant] : [])));
+    const said = world.given.some(
+      (one) =>
+        one.human === human &&
+        (one.answer === 'here-too' || (one.code === 'PERSON_RECORDED' && moved.has(one.tenantId))),
+    );
     // Across HR systems a person is their candidate id: with a new profile nothing but an address tells who they are.
     const isKnownTwice = [...world.aliases.values()].includes(human);
     if (has(world, 'shared-company') && here > 1 && !said && !isKnownTwice && !isUnknownElsewhere(world, human, made))
