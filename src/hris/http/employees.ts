@@ -172,9 +172,10 @@ async function readHeld(defined: Defined, id: string, signal: AbortSignal): Prom
   if (!isAddressable(id)) return undefined;
   const held = await readAt(defined, id, signal);
   if (held === undefined || held.record.ref.id === id) return held;
-  // A merged record answers as the one it became. A definition that asks wrongly gets somebody for any id.
-  const isAnybody = (await readAt(defined, NOBODY, signal).catch(unlessRefused)) !== undefined;
-  if (!isAnybody) return undefined;
+  // A merged record answers as the one it became, each time. A definition that asks wrongly gets somebody for any id.
+  const again = await readAt(defined, id, signal);
+  const isMerged = again?.record.ref.id === held.record.ref.id;
+  if (isMerged && (await readAt(defined, NOBODY, signal).catch(unlessRefused)) === undefined) return undefined;
   const { what } = defined.definition.reading;
   throw unreadable(what, 'with a different employee than the one requested', '"read"', held.requestId);
 }
