@@ -1,4 +1,4 @@
-import { humanOf, type World } from '../world.ts';
+import { humanOf, takes, type World } from '../world.ts';
 import { type Facts, type HireFact, idFieldOf } from './facts.ts';
 import { membershipOf } from './memberships.ts';
 
@@ -50,10 +50,10 @@ export function isForgottenHire(world: World, jobCandidateId: string): boolean {
 
 /**
  * No enrolment told that they were work in progress when the store was lost, and no employee of ours, shown by then,
- * whose person stood in the stage all the time while the baseline was taken anew: nobody looks for those of people who
- * have left.
+ * whose person stood in the stage of a job of this tenant all the time while the baseline was taken anew: nobody looks
+ * for those of people who have left.
  */
-function isForgotten(world: World, { tenantId, jobCandidateId }: HireFact): boolean {
+function isForgotten(world: World, { tenantId, jobCandidateId, customer }: HireFact): boolean {
   const traced = world.tracedBy.get(tenantId);
   if (traced === undefined) return false;
   const [row] = world.store.all<{ since: number; until: number }>(
@@ -67,6 +67,7 @@ function isForgotten(world: World, { tenantId, jobCandidateId }: HireFact): bool
   return ![...world.people].some(
     ([id, candidateId]) =>
       traced.some((one) => one.candidateId === candidateId && one.shownAt <= row.since) &&
+      takes(customer, world.jobs.get(id) ?? '') &&
       membershipOf(world, id).some(({ from, to }) => from <= row.since && to >= row.until),
   );
 }
