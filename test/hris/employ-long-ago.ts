@@ -75,5 +75,5 @@ async function link(store: Store, person: Person, number: string | null): Promis
     .set({ state: 'done', employee_id: id, employee_number: number, onboarding_candidate_id: enrolment })
     .where('job_candidate_id', '=', jobCandidateId)
     .execute();
-  await linkPerson(store, who(candidateId), ref, { id, number });
+  await linkPerson(store, who(candidateId), ref, { id, number, how: 'linked' });
 }

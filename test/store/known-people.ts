@@ -1,6 +1,6 @@
 import { employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HoldDecisions } from '../../src/person/change-person.ts';
-import type { Candidate, Employed } from '../../src/person/person.ts';
+import type { Candidate, Employed, EmployedHow } from '../../src/person/person.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { changePerson, findPerson, type Outcome } from '../../src/store/persons.ts';
 
@@ -29,10 +29,10 @@ export function linkPerson(
   store: Store,
   { connection, candidate }: Who,
   hire: HireRef,
-  { id, number = null }: { id: string; number?: string | null },
+  { id, number = null, how = 'made' }: { id: string; number?: string | null; how?: EmployedHow },
 ): Promise<Outcome> {
   const is = { employee: employeeIn(connection, id), number };
-  const event = { kind: 'link', hire, candidate, is, how: 'made', shownAfterMs: 0 } as const;
+  const event = { kind: 'link', hire, candidate, is, how, shownAfterMs: 0 } as const;
   return changePerson(store, { connection, candidate }, event);
 }
 
