@@ -14,6 +14,7 @@ import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
+import { lastAnswered } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
@@ -108,12 +109,24 @@ async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Pro
 }
 
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
+  await assertAnswered(hire);
   const once = await whileNobodyElse(hire, change.fields, () => writeOnce(onceOptions(hire, change, sinceRead)));
   if ('verdict' in once) return once;
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
   if (once.kind !== 'refused') return finish(hire, once.value);
   const existing = await takeExisting(hire, once.error, change, sinceRead);
   return 'verdict' in existing ? existing : finish(hire, existing, 'linked');
+}
+
+const REJECTED = 'HIRE_REJECTED';
+
+/** The refusal of an earlier create may not have become a question, because its worker crashed: it is asked now. */
+async function assertAnswered({ store, ref, creation }: HireContext): Promise<void> {
+  if (creation?.outcome !== 'refused') return;
+  const { code } = (JSON.parse(creation.result ?? 'null') ?? {}) as { code?: string };
+  if (code !== REJECTED || Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation.decided_at)) return;
+  const message = 'The HR system rejected the new employee. Ask the people there why.';
+  throw new ConnectorError({ code: REJECTED, action: 'reject', message });
 }
 
 function onceOptions(

@@ -66,6 +66,23 @@ test.each([
   expect(await store.kysely.selectFrom('refusals').selectAll().execute()).toEqual([]);
 });
 
+test.each(kinds)(
+  'a rejection that a crash kept from becoming a question is one, and asks nobody anew, in %s',
+  async (kind) => {
+    const { hr, employOnce, answer } = await hireInto({ database: kind });
+    await employOnce();
+    hr.reject('cost centre unknown');
+    await employOnce();
+    // The worker crashed before Temporal heard of it.
+    const rejected = await employOnce();
+    expect(rejected).toMatchObject({ verdict: 'hold', hold: { code: 'HIRE_REJECTED', answers: ['retry', 'cancel'] } });
+    expect(hr.asked).toHaveLength(1);
+    await answer(rejected, 'retry');
+    expect(await employOnce()).toMatchObject({ verdict: 'pending' });
+    expect(hr.asked).toHaveLength(2);
+  },
+);
+
 test('what is said of a rejected create repeats nothing that was sent, in whatever case', async () => {
   const { hr, employOnce, asks } = await hireInto();
   await employOnce();
