@@ -11,7 +11,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
-import { sweepKeyrings } from './hris/sftp/keyrings.ts';
+import { sweepKeyrings } from './hris/sftp/open-pgp.ts';
 import { createLogger, type Logger } from './log.ts';
 import { type Answering, answerSync, installationMark } from './operator/ask-worker.ts';
 import { followStream } from './operator/follow-stream.ts';

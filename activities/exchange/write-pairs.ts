@@ -11,8 +11,8 @@ import {
 } from '../../src/exchange/plan-pair.ts';
 import { hrisForms } from '../../src/exchange/see-fields.ts';
 import type { EmployeeFields } from '../../src/hire/hire.ts';
-import { type Amendment, fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
-import type { WriteOptions } from '../../src/hris/port.ts';
+import type { Amendment, WriteOptions } from '../../src/hris/port.ts';
+import { fieldsToAmend } from '../../src/hris/records.ts';
 import { addWrites, isRunning, savePair } from '../../src/store/exchange-pairs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';

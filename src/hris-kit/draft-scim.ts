@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { callHris, readJson } from '../hris/http-call.ts';
-import { noLimits, openLine } from '../hris/http-line.ts';
+import { callHris, noLimits, openLine, readJson } from '../hris/http-line.ts';
 import type { Draft } from './draft-openapi.ts';
 
 interface Attribute {

@@ -3,18 +3,23 @@ export { ConnectorError, type ErrorAction, isConnectorError } from '../errors.ts
 export type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found } from '../hire/hire.ts';
 export { clockOf, nextChangeCursor, readChangeCursor, readCursor } from '../hris/change-cursor.ts';
 export { duration } from '../hris/duration.ts';
-export { type Amendment, fieldsToAmend } from '../hris/fields-to-amend.ts';
-export { fitsKey, foldText, foundBy } from '../hris/fits-key.ts';
-export { hasEnded } from '../hris/has-ended.ts';
 export type { DefinitionHooks, HookedRequest } from '../hris/http/hooks.ts';
-export { callHris, type HrisRequest, type Refusal, readJson } from '../hris/http-call.ts';
-export { type HrisLimits, type HrisLine, type LineRequest, noLimits, openLine } from '../hris/http-line.ts';
+export {
+  callHris,
+  type HrisLimits,
+  type HrisLine,
+  type HrisRequest,
+  type LineRequest,
+  noLimits,
+  openLine,
+  type Refusal,
+  readJson,
+  sameAddress,
+} from '../hris/http-line.ts';
 export type * from '../hris/port.ts';
-export { probed } from '../hris/probed.ts';
 export { cellText, type ReadCell, readCell, readFields } from '../hris/read-cell.ts';
-export { readTogether } from '../hris/read-together.ts';
-export { refuseFields } from '../hris/refuse-fields.ts';
-export { sameAddress } from '../hris/same-address.ts';
+export { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded, probed, refuseFields } from '../hris/records.ts';
+export { readTogether } from '../hris/share-work.ts';
 export type { HttpAnswer } from '../http/http-error.ts';
 export type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 export type { HrisCell, HrisProfile, HrisUnderTest, HttpPower, Need, Powers, Spell, Wire } from './hris-under-test.ts';

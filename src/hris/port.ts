@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/hire.ts';
 import type { WebhookSigning } from '../http/signed-delivery.ts';
-import type { Amendment } from './fields-to-amend.ts';
 import type { HrisLimits } from './http-line.ts';
 
 /** `pending`: the HRIS accepted the request, and a person or job there finishes it; ask `resolve(ticket)` later. */
@@ -101,6 +100,15 @@ export interface Landed {
   unchanged: number;
   created: number;
   updated: number;
+}
+
+/** A change to an existing employee. */
+export interface Amendment {
+  fields: EmployeeFields;
+  /** The values that the employee held when this was decided. */
+  over: EmployeeFields;
+  /** `YYYY-MM-DD`: if the HRIS has dated values, the change is valid from this day, otherwise at once. */
+  from: string;
 }
 
 /** Employees: every HRIS supports this. */

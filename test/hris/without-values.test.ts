@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readResults } from '../../src/hris/sftp/results.ts';
-import type { Sftp } from '../../src/hris/sftp/sftp-hris.ts';
+import { readResults } from '../../src/hris/sftp/people.ts';
+import type { Sftp } from '../../src/hris/sftp/ready-files.ts';
 import { withoutValues } from '../../src/hris/without-values.ts';
 
 test.each([

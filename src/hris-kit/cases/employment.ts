@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Amendment } from '../../hris/fields-to-amend.ts';
-import type { EmployeeFile, HrisConnection } from '../../hris/port.ts';
+import type { Amendment, EmployeeFile, HrisConnection } from '../../hris/port.ts';
 import { eventually, expectFit } from '../expect.ts';
 import {
   emailOf,

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
-import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
-import { readJson } from '../http-call.ts';
-import type { HrisLimits } from '../http-line.ts';
+import { type HrisLimits, readJson, sameAddress } from '../http-line.ts';
 import type {
+  Amendment,
   ChangedEmployees,
   DescribedField,
   EmployeeFile,
@@ -15,14 +14,18 @@ import type {
   ListEntry,
   WriteOptions,
 } from '../port.ts';
-import { probed } from '../probed.ts';
-import { sameAddress } from '../same-address.ts';
-import { openApi } from './api.ts';
-import { createEmployee, notFound, readEmployee, updateEmployee } from './employees.ts';
-import { rehireEmployee, terminateEmployee } from './employment.ts';
-import { type Bamboo, findEmployee, isTaken } from './find.ts';
+import { fieldsToAmend, probed } from '../records.ts';
+import {
+  createEmployee,
+  notFound,
+  readEmployee,
+  rehireEmployee,
+  terminateEmployee,
+  toBamboo,
+  updateEmployee,
+} from './employees.ts';
+import { type Bamboo, findEmployee, isTaken, openApi } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions, bamboohrWebhooks } from './options.ts';
-import { toBamboo } from './values.ts';
 
 /** BambooHR through its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {

@@ -1,10 +1,14 @@
+import countries from 'i18n-iso-countries';
+import { z } from 'zod';
+import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/hire.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
+import { refuseFields } from '../records.ts';
 import { type Bamboo, findEmployee } from './find.ts';
-import { readName } from './options.ts';
-import { assertComplete, fromBamboo, toBamboo } from './values.ts';
+import { type BambooField, type BambooOptions, readName } from './options.ts';
 
 /** A request with more fields is refused. */
 const MOST_FIELDS = 400;
@@ -130,4 +134,142 @@ function alreadyExists(ref: { id: string; number?: string }): ConnectorError {
     message: 'BambooHR already has the employee of this reference.',
     details: { ...ref },
   });
+}
+
+const Rows = z.array(
+  z.looseObject({ id: z.coerce.string(), date: z.string().default(''), employmentStatus: z.string().nullish() }),
+);
+
+/** The account's names of the statuses. */
+type Statuses = NonNullable<Bamboo['options']['employment']>;
+
+/** A row in the table of employment statuses, valid from its date on. */
+interface StatusRow {
+  date: string;
+  employmentStatus: string;
+}
+
+/**
+ * Makes a former employee active again by a row in the table of employment statuses; the record stays. The fields are
+ * written first, so that an employee who shows as active has them. A row that ends the employment on that day or later
+ * would end it again, so it is changed to active. The earliest row is written last: after an interruption the employee
+ * still shows as former, and the rehire is repeated.
+ */
+export async function rehireEmployee(
+  bamboo: Bamboo,
+  { id, fields, active, ended }: { id: string; fields: EmployeeFields } & Statuses,
+  write: WriteOptions,
+): Promise<void> {
+  const startKey = Object.entries(bamboo.options.fields).find(([, { name }]) => name === 'hireDate')?.[0];
+  const start = startKey === undefined ? undefined : fields[startKey];
+  const date = typeof start === 'string' ? start : dayOf(Date.now());
+  await updateEmployee(bamboo, id, fields, write);
+  const later = (await readStatuses(bamboo, id, write)).filter((row) => row.date >= date);
+  for (const row of later.filter(({ employmentStatus }) => employmentStatus === ended).toReversed())
+    await writeStatus(bamboo, { id, rowId: row.id }, { date: row.date, employmentStatus: active }, write);
+  if (later.some((row) => row.date === date && [active, ended].includes(row.employmentStatus ?? ''))) return;
+  await writeStatus(bamboo, { id }, { date, employmentStatus: active }, write);
+}
+
+/**
+ * Ends the employment with a row dated on the last day, unless it exists. A later row that makes the employee active,
+ * as a rehire leaves it, would undo that, so it is changed to ended.
+ */
+export async function terminateEmployee(
+  bamboo: Bamboo,
+  { id, active, ended, lastDay }: { id: string; lastDay: string } & Statuses,
+  write: WriteOptions,
+): Promise<void> {
+  const rows = await readStatuses(bamboo, id, write);
+  const undoing = rows.filter((row) => row.date > lastDay && row.employmentStatus === active);
+  for (const row of undoing.toReversed())
+    await writeStatus(bamboo, { id, rowId: row.id }, { date: row.date, employmentStatus: ended }, write);
+  if (rows.some((row) => row.date === lastDay && row.employmentStatus === ended)) return;
+  await writeStatus(bamboo, { id }, { date: lastDay, employmentStatus: ended }, write);
+}
+
+/** Sorted by date: BambooHR returns them unsorted. */
+async function readStatuses({ api }: Bamboo, id: string, { signal }: WriteOptions) {
+  const call = { what: 'GET employees/{id}/tables/employmentStatus', method: 'GET', path: pathOf(id), signal } as const;
+  return Rows.parse(await api.json(call)).toSorted((a, b) => a.date.localeCompare(b.date));
+}
+
+/** Replaces a row, or adds a new one. */
+async function writeStatus(
+  { api }: Bamboo,
+  { id, rowId }: { id: string; rowId?: string },
+  body: StatusRow,
+  { signal, beforeSend }: WriteOptions,
+): Promise<void> {
+  const isNew = rowId === undefined;
+  const what = `POST employees/{id}/tables/employmentStatus${isNew ? '' : '/{row}'}`;
+  const path = isNew ? pathOf(id) : `${pathOf(id)}/${encodeURIComponent(rowId)}`;
+  await api.send({ what, method: 'POST', path, body, sent: {}, idempotent: true, signal, beforeSend });
+}
+
+function pathOf(id: string): string {
+  return `/api/v1/employees/${encodeURIComponent(id)}/tables/employmentStatus`;
+}
+
+/** Converts fields to BambooHR's form. Names every field that does not fit at once, without its value. */
+export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeFields): Record<string, unknown> {
+  const problems: Record<string, string> = {};
+  const written: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const field = known[key];
+    const problem = problemOf(field, value);
+    if (field === undefined || problem !== undefined) problems[key] = problem ?? 'is not a field of this HRIS';
+    else written[field.name] = toText(field, value);
+  }
+  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'BambooHR does not accept', problems);
+  return written;
+}
+
+/** A new employee needs every required field; an update must not empty one. */
+function assertComplete({ fields: known }: BambooOptions, fields: EmployeeFields, isNew: boolean): void {
+  const missing = Object.entries(known).filter(
+    ([key, { required }]) => required && (key in fields ? isEmpty(fields[key]) : isNew),
+  );
+  if (missing.length === 0) return;
+  const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
+  throw refuseFields('MISSING_FIELD', 'BambooHR requires', details);
+}
+
+/** The fields of an answer, under their names for reading; absent ones are empty or not visible to us. */
+function fromBamboo({ fields: known }: BambooOptions, read: Record<string, unknown>): ReadFields {
+  return readFields(Object.entries(known).map(([key, field]) => [key, fromText(field, read[readName(field)])]));
+}
+
+function problemOf(field: BambooField | undefined, value: FieldValue): string | undefined {
+  if (typeof value === 'string' && value.includes('\0')) return 'holds a NUL character';
+  if (field?.type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is not a date';
+  if (field?.type === 'country' && typeof value === 'string' && countryName(value) === undefined)
+    return 'is not an ISO 3166-1 country';
+  return undefined;
+}
+
+function toText({ type }: BambooField, value: FieldValue): unknown {
+  if (isEmpty(value)) return '';
+  if (type === 'country') return countryName(String(value));
+  if (type === 'boolean') return value === true ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+function fromText({ type }: BambooField, value: unknown): ReadCell {
+  // An unset date is all zeros.
+  if (value === '0000-00-00') return { value: null };
+  if (type === 'list') return readCell(type, typeof value === 'string' && value !== '' ? value.split(',') : value);
+  if (type !== 'country') return readCell(type, value);
+  const name = readCell('text', value);
+  return 'wrong' in name || name.value === null
+    ? name
+    : { value: countries.getAlpha2Code(String(name.value), 'en') ?? name.value };
+}
+
+function countryName(code: string): string | undefined {
+  return countries.getName(code, 'en');
+}
+
+function isEmpty(value: FieldValue | undefined): boolean {
+  return value === undefined || value === null || value === '';
 }

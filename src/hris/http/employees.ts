@@ -1,10 +1,8 @@
 import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
-import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
-import { fitsKey, foldText, foundBy } from '../fits-key.ts';
-import { hasEnded } from '../has-ended.ts';
-import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.ts';
 import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './definition.ts';
 import type { Expression } from './expression.ts';
 import type { Answer, Call, DefinedLine } from './line.ts';

@@ -7,7 +7,7 @@ import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
 import { employeeUrl, pageBelow } from '../employee-url.ts';
-import type { HrisLimits } from '../http-line.ts';
+import { type HrisLimits, sameAddress } from '../http-line.ts';
 import type {
   ChangedEmployees,
   DescribedField,
@@ -21,8 +21,7 @@ import type {
   Requisitions,
   WriteOptions,
 } from '../port.ts';
-import { probed } from '../probed.ts';
-import { sameAddress } from '../same-address.ts';
+import { probed } from '../records.ts';
 import type { CallPlan, FilesPlan, HttpDefinition } from './definition.ts';
 import {
   amendEmployee,

@@ -1,7 +1,7 @@
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
-import { refuseFields } from '../refuse-fields.ts';
+import { refuseFields } from '../records.ts';
 import type { FieldPlan, HttpDefinition, WritePlan } from './definition.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
 import { dayAs, dayFrom, type Values } from './template.ts';

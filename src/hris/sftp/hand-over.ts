@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { WriteOptions } from '../port.ts';
 import { type Cells, writeCsv } from './csv.ts';
 import { encrypt } from './open-pgp.ts';
-import { READY } from './ready-files.ts';
+import { READY, type Sftp } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
-import type { Sftp } from './sftp-hris.ts';
 
 /** A note contains a file's name. */
 const MOST_NOTE_BYTES = 1_000;

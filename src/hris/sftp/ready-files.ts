@@ -5,8 +5,15 @@ import { decrypt } from './open-pgp.ts';
 import type { SftpOptions } from './options.ts';
 import type { RemoteFile, SftpSession } from './session.ts';
 
+/** One customer's folders, as shared by the modules of this kind. */
+export interface Sftp {
+  session: SftpSession;
+  files: ReadyFiles;
+  options: SftpOptions;
+}
+
 /** CSV files of the customer; each is read once as long as it does not change. */
-export interface ReadyFiles {
+interface ReadyFiles {
   /** Finished files by name: `x.csv` counts once `x.csv.ready` is beside it. */
   list(folder: string, signal: AbortSignal): Promise<RemoteFile[]>;
   read(folder: string, file: RemoteFile, signal: AbortSignal): Promise<CsvFile>;

@@ -5,7 +5,6 @@ import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
-import { fitsKey, foundBy } from '../fits-key.ts';
 import type {
   ChangedEmployees,
   CreateResult,
@@ -19,19 +18,27 @@ import type {
   ListedResume,
   WriteOptions,
 } from '../port.ts';
-import { probed } from '../probed.ts';
-import { readTogether } from '../read-together.ts';
-import { type Cells, readCsv, unreadable } from './csv.ts';
+import { fitsKey, foundBy, probed } from '../records.ts';
+import { readTogether } from '../share-work.ts';
+import { type Cells, problemOf, readCsv, refuseIncomplete, toCells, unreadable } from './csv.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
 import { encrypt } from './open-pgp.ts';
 import { type SftpOptions, sftpOptions } from './options.ts';
-import { listRosters, type Roster, readPeople, readRoster, stillThere } from './people.ts';
-import { createReadyFiles } from './ready-files.ts';
-import { encode, hireRequestId, referenceOf } from './request-id.ts';
-import { madeTwice, readResults, verdictOn } from './results.ts';
+import {
+  encode,
+  hireRequestId,
+  listRosters,
+  madeTwice,
+  type Roster,
+  readPeople,
+  readResults,
+  readRoster,
+  referenceOf,
+  stillThere,
+  verdictOn,
+} from './people.ts';
+import { createReadyFiles, type Sftp } from './ready-files.ts';
 import { openSession, type RemoteFile } from './session.ts';
-import type { Sftp } from './sftp-hris.ts';
-import { problemOf, refuseIncomplete, toCells } from './values.ts';
 
 /** CSV files over SFTP: we write requests, a job of the customer takes them, and results and rosters come back. */
 export const sftp: HrisAdapter<SftpOptions> = {

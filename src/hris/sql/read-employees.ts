@@ -2,10 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { EmployeeRef, FindKey, Found, NameParts } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
-import { foldText, foundBy } from '../fits-key.ts';
-import { hasEnded } from '../has-ended.ts';
 import type { ChangedEmployees, EmployeeNews, EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
+import { foldText, foundBy, hasEnded } from '../records.ts';
 import { asText, type Row, type SqlDatabase, type SqlHris, toFields, toRef } from './database.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fieldDefs, lookedUp } from '../columns.ts';
 import type { DescribedField, Employees, HrisAdapter, HrisConnection, HrisSystem, LandingConnection } from '../port.ts';
-import { probed } from '../probed.ts';
+import { probed } from '../records.ts';
 import { type Reach, type SqlDatabase, whileOpen } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeFolder } from './employee-folder.ts';

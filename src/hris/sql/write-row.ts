@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { Column } from '../columns.ts';
-import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
-import type { WriteOptions } from '../port.ts';
+import type { Amendment, WriteOptions } from '../port.ts';
 import { readCell, readFields } from '../read-cell.ts';
+import { fieldsToAmend } from '../records.ts';
 import { asText, byField, type Row, type SqlDatabase, toColumns } from './database.ts';
 
 /** A table with one key column. */

@@ -1,9 +1,9 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
-import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
-import type { HrisLimits } from '../http-line.ts';
+import { type HrisLimits, sameAddress } from '../http-line.ts';
 import type {
+  Amendment,
   ChangedEmployees,
   CreateResult,
   DescribedField,
@@ -12,10 +12,8 @@ import type {
   HrisConnection,
   WriteOptions,
 } from '../port.ts';
-import { probed } from '../probed.ts';
-import { readTogether } from '../read-together.ts';
-import { refuseFields } from '../refuse-fields.ts';
-import { sameAddress } from '../same-address.ts';
+import { fieldsToAmend, probed, refuseFields } from '../records.ts';
+import { readTogether } from '../share-work.ts';
 import { withoutValues } from '../without-values.ts';
 import {
   type EmployeeRow,
@@ -23,15 +21,20 @@ import {
   employeesOf,
   findEmployee,
   isTaken,
+  laterOf,
+  latestStamp,
+  type PartyParts,
   partiesOfReference,
   readEmployeeRows,
-  type Stamps,
+  readEmployees,
+  readParts,
+  readPartsOf,
+  readRow,
+  recordOf,
   type Tryton,
 } from './find.ts';
 import { ADDRESS, CONTACTS, type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
-import { type PartyParts, readEmployees, readParts, readPartsOf, readRow, recordOf } from './read-employee.ts';
-import { encodeDate, encodeInstant } from './rpc-values.ts';
-import { openSession } from './session.ts';
+import { encodeDate, encodeInstant, openSession } from './session.ts';
 
 /** Tryton, an ERP, over JSON-RPC: an employee is a party, numbered by the server, and a record of the company. */
 export const tryton: HrisAdapter<TrytonOptions> = {
@@ -133,15 +136,6 @@ function changedAfter(settled: string | undefined): unknown[] {
   const instant = encodeInstant(settled);
   const names = RECORDS.flatMap((record) => [`${record}write_date`, `${record}create_date`]);
   return [['OR', ...names.map((name) => [[name, '>', instant]])]];
-}
-
-function latestStamp(row: EmployeeRow, { identifiers, contacts, addresses }: PartyParts): string {
-  const records: Stamps[] = [row, row['party.'], ...identifiers, ...contacts, ...addresses];
-  return records.flatMap((one) => [one.create_date ?? '', one.write_date ?? '']).reduce(laterOf, '');
-}
-
-function laterOf(a: string, b: string): string {
-  return a > b ? a : b;
 }
 
 /** Tryton's description of a field (fields_get). */

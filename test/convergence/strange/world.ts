@@ -1,6 +1,5 @@
 import type { EmployeeFields, Side } from '../../../src/hire/hire.ts';
-import type { Amendment } from '../../../src/hris/fields-to-amend.ts';
-import type { HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
+import type { Amendment, HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
 import type { Mapping } from '../../../src/mapping/load-mapping.ts';
 import { createSteppedClock, type SteppedClock } from '../../../src/sandbox/quirks.ts';
 import type { Random } from '../../../src/sandbox/random.ts';

@@ -1,0 +1,108 @@
+import { dayOf } from '../day-of.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found, NameParts } from '../hire/hire.ts';
+import type { Amendment, EmployeeRecord } from './port.ts';
+import type { ReadFields } from './read-cell.ts';
+
+/** Text for comparison, ignoring case, blanks and Unicode form. */
+export function foldText(text: string): string {
+  return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}
+
+/** Whether a record matches a search. Compared here, so that no server's filter decides on identity. */
+export function fitsKey(
+  { ref, reference, fields }: EmployeeRecord,
+  key: FindKey,
+  addresses: readonly string[] = ['email'],
+): boolean {
+  if (key.by === 'reference') return reference === key.value;
+  if (key.by === 'number') return ref.number === key.value;
+  if (key.by === 'email') return addresses.some((name) => folded(fields[name]) === folded(key.value));
+  const { birthDate = null } = fields;
+  if (key.by === 'person')
+    return birthDate === key.birthDate && isNamed(fields, key, `${key.givenName} ${key.familyName}`);
+  const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
+  return isUnknown && isNamed(fields, key.parts, key.fullName);
+}
+
+/** The result of a search. `trusted`: an empty result proves that nobody is there. */
+export function foundBy({ by }: FindKey, refs: readonly EmployeeRef[], trusted: boolean): Found {
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted };
+  return others.length === 0 ? { kind: 'one', ref: first, by } : { kind: 'many', refs: [...refs], by };
+}
+
+function folded(value: unknown): string | undefined {
+  return typeof value === 'string' ? foldText(value) : undefined;
+}
+
+/** Some systems have a single name field. */
+function isNamed(fields: EmployeeFields, parts: NameParts | undefined, fullName: string): boolean {
+  if (typeof fields['name'] === 'string' && fields['familyName'] === undefined)
+    return foldText(fields['name']) === foldText(fullName);
+  if (parts === undefined) return false;
+  const { familyName, givenName } = parts;
+  return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
+}
+
+/** An employment lasts through its last day, `YYYY-MM-DD`; without a valid one it goes on. */
+export function hasEnded(lastDay: string | null): boolean {
+  return lastDay !== null && isDay(lastDay) && lastDay < dayOf(Date.now());
+}
+
+/** `YYYY-MM-DD`, optionally followed by a time. */
+export function isDay(text: string): boolean {
+  return /^[1-9]\d{3}-\d{2}-\d{2}(?!\d)/.test(text);
+}
+
+/**
+ * The fields of an amendment that still have to be written, given the employee's current values; none once it is done.
+ * An unreadable value counts as neither the old nor the new one, even if one of them is empty.
+ * @throws ConnectorError STALE if a field has neither the old nor the new value
+ */
+export function fieldsToAmend({ fields, over }: Omit<Amendment, 'from'>, held: ReadFields): EmployeeFields {
+  const holds = (name: string, value: FieldValue | undefined): boolean =>
+    held.unreadable?.[name] === undefined && isSame(held.fields[name], value);
+  const left = Object.entries(fields).filter(([name, value]) => !holds(name, value));
+  const edited = left.map(([name]) => name).filter((name) => !holds(name, over[name]));
+  if (edited.length > 0) throw stale(edited);
+  return Object.fromEntries(left);
+}
+
+function isSame(one: FieldValue | undefined, other: FieldValue | undefined): boolean {
+  return plain(one) === plain(other);
+}
+
+/** An empty text counts as no value. */
+function plain(value: FieldValue | undefined): string {
+  return JSON.stringify(value === '' ? null : (value ?? null));
+}
+
+function stale(edited: readonly string[]): ConnectorError {
+  return new ConnectorError({
+    code: 'STALE',
+    action: 'retry',
+    message: `The HR system now has different values for ${edited.join(', ')}. Nothing was written; it is read again.`,
+  });
+}
+
+/** Names every field that does not fit at once, without its value. `what`: `BambooHR requires`. */
+export function refuseFields(
+  code: 'INVALID_VALUE' | 'MISSING_FIELD',
+  what: string,
+  details: Readonly<Record<string, string>>,
+): ConnectorError {
+  const message = `${what}: ${Object.keys(details).join(', ')}.`;
+  return new ConnectorError({ code, action: 'reject', message, details });
+}
+
+/** Turns calls into a probe's result: their refusal becomes the answer. */
+export async function probed(calls: Promise<unknown>): Promise<{ ok: true } | { ok: false; error: ConnectorError }> {
+  try {
+    await calls;
+    return { ok: true };
+  } catch (error) {
+    if (isConnectorError(error)) return { ok: false, error };
+    throw error;
+  }
+}
