@@ -127,6 +127,8 @@ const byCode: Record<string, Wish> = {
     rename(world, customer, person.id, { firstName: 'Filled' });
     return ['retry', []];
   },
+  // The same person's new profile has no start date, and nobody knows one.
+  MAPPING_INCOMPLETE: () => ['cancel', []],
   ENROLLED_ELSEWHERE: adoptOwn,
   ENROLMENT_COMPLETED_ELSEWHERE: adoptOwn,
   ADOPT_NOT_FOUND: adoptOwn,
