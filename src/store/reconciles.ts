@@ -295,6 +295,7 @@ export async function countSeenByStage(
   tenantId: string,
   jobIds: readonly string[],
 ): Promise<Map<string, Map<string, number>>> {
+  if (jobIds.length === 0) return new Map();
   const rows = await kysely
     .selectFrom('seen_people')
     .select(['job_id', 'stage', (eb) => eb.fn.countAll<number>().as('count')])

@@ -75,6 +75,7 @@ describe.each(kinds)('whom a reconcile has seen, on %s', (kind) => {
       ['HIRED', 2],
     ]);
     expect(await countSeenByStage(store, TENANT, ['1', '3'])).toEqual(new Map([['1', counts]]));
+    expect(await countSeenByStage(store, TENANT, [])).toEqual(new Map());
   });
 
   test('tells which hires of these jobs have nobody in a hiring stage', async () => {
