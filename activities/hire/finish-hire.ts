@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import { type EmployeeFields, employeeIn, type HireRef } from '../../src/hire/hire.ts';
+import { type Employee, type EmployeeFields, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
 import { urlOfEmployee } from '../../src/hris/employee-url.ts';
@@ -26,8 +26,10 @@ import { changePerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { encodeTargets } from '../fields/field-values.ts';
-import { readEmployee, unshownForMs } from './read-employee.ts';
+import type { OwnRecord } from '../own-hris.ts';
+import { isOfAnother, readEmployee, unshownForMs } from './read-employee.ts';
 import {
+  employeeReference,
   formerHris,
   type HireContext,
   type HireWrite,
@@ -93,7 +95,7 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   const whose = personOf(tenant, row.candidate_id ?? '');
   const isElsewhere = formerHris(hire) !== undefined;
   const shown = isElsewhere ? undefined : await readEmployee(hris, employee);
-  if (shown !== undefined) {
+  if (shown !== undefined && (await isTheirs(hire, employee, shown))) {
     const { number = null } = shown.ref;
     if (number === null || number === row.employee_number) return { hire, shown };
     const is = { employee, number };
@@ -101,9 +103,9 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
     return { hire: await reread(hire), shown };
   }
   // An employee made a moment ago may be shown late.
-  if (!isElsewhere && (await unshownForMs(hire)) > 0) return { hire };
+  if (shown === undefined && !isElsewhere && (await unshownForMs(hire)) > 0) return { hire };
   if (decisions.link === undefined || (decisions.link === employee.id && !isElsewhere))
-    return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: employee.id });
+    return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: employee.id, isChanged: shown !== undefined });
   const named = await readEmployee(hris, employeeIn(tenant.hris.connection, decisions.link));
   if (named === undefined) return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: decisions.link });
   const { refusal } = await changePerson(store, whose, {
@@ -117,6 +119,14 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   if (refusal?.reason === 'of-another')
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: named.ref.id, other: refusal.other.hire });
   return { hire: await reread(hire), shown: named };
+}
+
+/** Whether the record still has our reference, or a person said that it is theirs. */
+async function isTheirs(hire: HireContext, employee: Employee, shown: OwnRecord): Promise<boolean> {
+  const { connection, row, decisions } = hire;
+  // The usual case, told apart without a query.
+  if (shown.reference === employeeReference(connection.tenant, row.candidate_id ?? '')) return true;
+  return decisions.link === employee.id || !(await isOfAnother(hire, employee, shown));
 }
 
 const FOUND = { how: 'linked', shownAfterMs: 0 } as const;

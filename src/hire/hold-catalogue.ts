@@ -6,6 +6,7 @@ interface OfHire {
 }
 
 type Unsure = OfHire & { attempt: number; employeeIds: string[] };
+type Gone = OfHire & { employeeId: string; other?: HireRef; isChanged?: boolean };
 
 interface RefusedEnd {
   onboardingCandidateIds: string[];
@@ -400,26 +401,26 @@ export const holdCatalogue = {
   EMPLOYEE_GONE: {
     scope: 'hire',
     answers: ['link', 'retry', 'keep'],
-    what: ({ jobCandidateId, employeeId, other }: OfHire & { employeeId: string; other?: HireRef }) =>
-      other === undefined
-        ? `The HR system no longer shows employee ${employeeId} of job candidate ${jobCandidateId}, so the ` +
-          'Employee ID was not written to the hiring platform.'
-        : `Employee ${employeeId}, named for job candidate ${jobCandidateId}, is linked to ${nameHire(other)}, ` +
-          'another person.',
-    told: ({ jobCandidateId }: OfHire) =>
-      `The HR system does not show the employee of job candidate ${jobCandidateId}.`,
+    what: ({ jobCandidateId, employeeId, other, isChanged = false }: Gone) =>
+      other !== undefined
+        ? `Employee ${employeeId}, named for job candidate ${jobCandidateId}, is linked to ${nameHire(other)}, ` +
+          'another person.'
+        : `${
+            isChanged
+              ? `The record of employee ${employeeId} of job candidate ${jobCandidateId} no longer has our reference`
+              : `The HR system no longer shows employee ${employeeId} of job candidate ${jobCandidateId}`
+          }, so the Employee ID was not written to the hiring platform.`,
+    told: ({ jobCandidateId }: OfHire) => `The HR system shows no employee of job candidate ${jobCandidateId}.`,
     asks:
-      'Look there: answer link <employeeId> if the record was merged into another one or created again, retry if ' +
-      'it is back, or keep to end the hire as it is.',
+      'Look there: answer link <employeeId> with the record that is theirs now, retry if the record is as it was, or ' +
+      'keep to end the hire as it is.',
   },
   WRITE_BACK_TARGET_MISSING: {
     scope: 'hire',
     answers: ['retry', 'keep'],
     what: ({ jobCandidateId }: OfHire) =>
       `Job candidate ${jobCandidateId} has no enrolment, and the tenant names no custom field for the Employee ID.`,
-    asks:
-      'Set writeBack.customField in the tenant file, apply it, then answer retry; or keep to end the hire as it ' +
-      'is.',
+    asks: 'Set writeBack.customField in the tenant file, apply it, then answer retry; or keep to end it as it is.',
   },
   WRITE_BACK_REFUSED: {
     scope: 'hire',

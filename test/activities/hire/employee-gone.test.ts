@@ -52,6 +52,22 @@ test('the employee of another person is not taken for one that is gone', async (
   expect(await finishOnce()).toMatchObject({ hold: { details: { employeeId: '999' } } });
 });
 
+test.each(kinds)(
+  'a record with the same id that is somebody else by now is asked about, and its number not told, in %s',
+  async (database) => {
+    const { change, finishOnce, answerAs, shown, row, id, ref, employeeId } = await employed(database);
+    await change(`update employees set external_ref = 'acme:1' where id = ${employeeId}`);
+    const asked = await finishOnce();
+    expect(asked).toMatchObject({
+      hold: { code: 'EMPLOYEE_GONE', message: expect.stringContaining('no longer has our reference') },
+    });
+    expect(await shown(id)).toBeNull();
+    await answerAs(ref, asked, 'link', employeeId);
+    expect(await finishOnce()).toEqual({ verdict: 'verified' });
+    expect(await shown(id)).toMatchObject({ employeeId: (await row(id))?.employee_number });
+  },
+);
+
 test('a number that the HR system gives after the create is what the partner is told', async () => {
   const { finishOnce, shown, row, id, fleet } = await employed();
   const { employee_number: number } = (await row(id)) ?? {};
