@@ -131,14 +131,20 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   return { kind: 'create', fields, reference };
 }
 
-/** An employee linked to another candidate is taken only if somebody said that both candidates are one person. */
+/**
+ * An employee linked to another candidate is taken only if somebody said that both candidates are one person. After a
+ * transfer, the employee gets this hire's job: a restored store may not know that they are the earlier hire's.
+ */
 function planLink(
-  { ref, links = [] }: EmployeeObservation,
+  { ref, ofJob, unsettledCreate, links = [] }: EmployeeObservation,
   employee: KnownEmployee,
-  { samePerson }: Decisions,
+  { samePerson, person }: Decisions,
 ): Change | Held {
   const link = links.find((one) => one.employeeId === employee.id);
-  if (samePerson === employee.id || link === undefined || link.isThisPerson) return { kind: 'link', employee };
+  if (samePerson === employee.id || link === undefined || link.isThisPerson)
+    return person === 'transfer' && !unsettledCreate
+      ? { kind: 'update', employee, fields: ofJob }
+      : { kind: 'link', employee };
   const { jobCandidateId } = ref;
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other: link.hire });
 }

@@ -15,6 +15,18 @@ const linkedTo = (employeeId: string, isThisPerson: boolean) => [{ employeeId, i
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['nobody is found: create', { findings: nobody }, {}, create],
   ['our reference is found: link', { findings: [one('reference', '7')] }, {}, link('7')],
+  [
+    'a transfer after a restore that forgot the employee: our reference is found, and gets the job',
+    { findings: [one('reference', '7')] },
+    { person: 'transfer' },
+    { kind: 'update', employee: inHr('7'), fields: fresh.ofJob },
+  ],
+  [
+    'a transfer whose own create came through: link',
+    { findings: [one('reference', '7')], unsettledCreate: true },
+    { person: 'transfer' },
+    link('7'),
+  ],
   ['number and e-mail agree: link', { findings: [one('number', '7'), one('email', '7')] }, {}, link('7')],
   [
     'this hire has its employee: link',
