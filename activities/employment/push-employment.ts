@@ -1,6 +1,8 @@
+import pLimit from 'p-limit';
 import { isConnectorError } from '../../src/errors.ts';
 import { type EmployeeRef, employeeIn } from '../../src/hire/hire.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
+import { readApart, sortRead } from '../../src/hris/read-apart.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, isShown } from '../../src/plan/plan-write-back.ts';
 import {
@@ -23,6 +25,8 @@ import { createFailures, noted, type PushContext, type Verdict } from '../push/p
 const FIELDS = 'employees';
 const PAGE = 100;
 const READ_MS = 60_000;
+/** How many employees are read at once. */
+const AT_ONCE = 8;
 
 /**
  * Handles the employees that changed in the HRIS page by page, or all linked employees if the HRIS does not report
@@ -42,7 +46,7 @@ export async function pushEmployment(context: PushContext, beat: () => void): Pr
   return [...verdicts.values()];
 }
 
-interface Page extends Pick<ChangedEmployees, 'employees' | 'gone'> {
+interface Page extends Pick<ChangedEmployees, 'employees' | 'gone' | 'unread'> {
   /**
    * The page lists real changes. A pass over everybody shows no changes, and the exchange of fields has its own full
    * passes.
@@ -110,30 +114,27 @@ async function* everyPage(context: PushContext): AsyncGenerator<Page> {
 async function readEach(
   { hris, tenant }: PushContext['connection'],
   ids: readonly string[],
-): Promise<Pick<Page, 'employees' | 'gone'>> {
-  const employees: EmployeeRecord[] = [];
-  const gone: string[] = [];
-  for (const id of ids) {
-    const employee = await hris.employees.read(employeeIn(tenant.hris.connection, id), AbortSignal.timeout(READ_MS));
-    if (employee === undefined) gone.push(id);
-    else employees.push(employee);
-  }
-  return { employees, gone };
+): Promise<Pick<Page, 'employees' | 'gone' | 'unread'>> {
+  const limit = pLimit(AT_ONCE);
+  const read = (id: string) =>
+    limit(() => hris.employees.read(employeeIn(tenant.hris.connection, id), AbortSignal.timeout(READ_MS)));
+  const given = await readApart(ids, read, async () => (await hris.probe(AbortSignal.timeout(READ_MS))).ok);
+  return sortRead(ids, given);
 }
 
 /** Adds a hint for each employee left out, so that the next run looks again even if the HRIS reports no change. */
 async function pushPage(
   context: PushContext,
-  { employees, isNews }: Page,
+  { employees, unread = [], isNews }: Page,
   failures: ReturnType<typeof createFailures>,
 ): Promise<Verdict[]> {
   const { store } = context.deps;
   const { tenantId, stream } = context.key;
-  const ids = employees.map(({ ref }) => ref.id);
+  const ids = [...employees.map(({ ref }) => ref.id), ...unread.map(({ id }) => id)];
   const known = await readEmployments(store, whereOf(context), ids);
   const linked = new Map(known.map((one) => [one.employee.id, one]));
   if (isNews) await addHints(store, tenantId, FIELDS, [...linked.keys()]);
-  const verdicts: Verdict[] = [];
+  const verdicts: Verdict[] = unread.filter(({ id }) => linked.has(id)).map((one) => ({ ...one, kind: 'quarantined' }));
   for (const employee of employees) {
     const { id } = employee.ref;
     const employment = linked.get(id);

@@ -20,6 +20,7 @@ import type { ActivityDeps } from '../connections.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import { stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import { forgetUnlinked, noteUnread } from './note-unread.ts';
 import { openContext, scopeOf } from './open-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import {
@@ -141,6 +142,7 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
   else await closeTenantHolds(store, tenantId, code);
   const isWhole = (run.mode ?? 'full') === 'full';
+  if (isWhole) await forgetUnlinked(context);
   if (isWhole) await endAllowance(context, await completeExchange(store, key, context.mapping.hash));
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
@@ -302,6 +304,7 @@ async function exchangePage(
   const planned = plannedIn(read);
   for (const one of planned.filter((it) => !isBusy(it))) await saveSeen(context, one);
   for (const one of missing) await noteMissing(context, one);
+  await noteUnread(context, read);
   await hintTakers(context, written);
   const failed = written.find(({ unknown }) => unknown !== undefined);
   const result = resultOf(read, planned, written);
@@ -331,7 +334,8 @@ function resultOf(
     if (state.isGone && 'missing' in found) continue;
     const kind = kindOf(plans.get(pair.pairId), byPair.get(pair.pairId), { state, found });
     counts[kind] += 1;
-    if ('settles' in found || (kind === 'skipped' && !('missing' in found))) again.push(pair);
+    const isBrief = 'unreadable' in found && found.isBrief === true;
+    if (isBrief || 'settles' in found || (kind === 'skipped' && !('missing' in found))) again.push(pair);
   }
   return { counts, again };
 }

@@ -49,7 +49,7 @@ export interface ReadPair {
         from: string;
       }
     | { missing: Side }
-    | { unreadable: string }
+    | { unreadable: string; isBrief?: boolean }
     | { settles: true };
 }
 
@@ -151,7 +151,7 @@ function judge(
   if (fetched.unreadable !== undefined) return { unreadable: fetched.unreadable };
   if (fetched.sources === undefined) return { missing: 'partner' };
   if (held === undefined) return { missing: 'hris' };
-  if ('failed' in held) return { unreadable: held.failed };
+  if ('failed' in held) return { unreadable: held.failed, isBrief: held.isBrief };
   const job = fetched.jobId === undefined ? undefined : jobs.get(fetched.jobId);
   const sources = decodeCustomFields({ ...fetched.sources, ...(job && { job }) }, defined);
   const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));

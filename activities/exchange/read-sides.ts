@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import { isConnectorError } from '../../src/errors.ts';
 import type { Employee, EmployeeFields } from '../../src/hire/hire.ts';
+import { isUnread, readApart, type Unread } from '../../src/hris/read-apart.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
@@ -38,6 +38,8 @@ export interface HeldRecord {
 /** A record that could not be read while others could; it must not stop the run. */
 export interface UnreadRecord {
   failed: string;
+  /** It may be read soon: it fails, but is not refused. */
+  isBrief: boolean;
 }
 
 /** Both sides of some pairs, in their order. */
@@ -60,13 +62,11 @@ async function readPeople(
 ): Promise<BothSides> {
   const readAt = await readClock(store);
   const limit = pLimit(AT_ONCE);
-  const read = (pair: LinkedPair) =>
-    connection.hris.employees.read(employeeOfPair(pair), AbortSignal.timeout(READ_MS)).catch(asUnread);
-  const [partner, hris] = await Promise.all([
-    fetchPeople(connection, pairs, defined),
-    Promise.all(pairs.map((pair) => limit(() => read(pair)))),
-  ]);
-  return { readAt, partner, hris };
+  const { employees, probe } = connection.hris;
+  const read = (pair: LinkedPair) => limit(() => employees.read(employeeOfPair(pair), AbortSignal.timeout(READ_MS)));
+  const answers = async () => (await probe(AbortSignal.timeout(READ_MS))).ok;
+  const [partner, hris] = await Promise.all([fetchPeople(connection, pairs, defined), readApart(pairs, read, answers)]);
+  return { readAt, partner, hris: hris.map(asHeld) };
 }
 
 /** The pair's employee; pairs of candidates always name one. */
@@ -75,10 +75,8 @@ export function employeeOfPair({ pairId, employee }: Pick<LinkedPair, 'pairId' |
   return employee;
 }
 
-/** An adapter's own error is about the record it read; any other error is about the HR system. */
-function asUnread(error: unknown): UnreadRecord {
-  if (isConnectorError(error, 'HRIS_ADAPTER_FAULT')) return { failed: error.message };
-  throw error;
+function asHeld<Record>(given: Record | Unread): Record | UnreadRecord {
+  return isUnread(given) ? { failed: given.reason, isBrief: given.refused.action === 'retry' } : given;
 }
 
 async function readPositions({ connection, jobs }: Reading, pairs: readonly LinkedPair[]): Promise<BothSides> {

@@ -171,6 +171,8 @@ export interface ChangedEmployees {
   employees: EmployeeRecord[];
   /** Ids of records that the HRIS reports as deleted; for an employee who left see `former`. */
   gone: string[];
+  /** Records that changed but that the HRIS does not show, while it shows others. */
+  unread?: { id: string; reason: string }[];
   next: string;
   /** Another page is available. */
   more: boolean;

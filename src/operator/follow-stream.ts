@@ -17,6 +17,7 @@ import type { StreamName } from '../streams/streams.ts';
 import { endOfSync, type SyncRun, startSync, syncBusy } from '../temporal/start-sync.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
+import { readProcesses } from './processes.ts';
 import { assertWrites } from './tenants.ts';
 
 export interface StreamRequest {
@@ -147,7 +148,11 @@ async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Prom
   const why = await whyPaused(store, tenantId);
   if (why !== undefined)
     return `${tenantId} is paused, and this run waits with it: ${why} It continues by itself once the cause is fixed.`;
-  return isLate ? 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.' : undefined;
+  if (!isLate) return undefined;
+  const roles = await readProcesses(store, await readClock(store), []);
+  return roles.some(({ role, running }) => role === 'worker' && running.length > 0)
+    ? 'A worker runs, but it has not taken this yet: it is busy, or the run before goes on. See: hirebridge status'
+    : 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.';
 }
 
 /** A call that fails is repeated for as long as it fails, which is an alarm only after a quarter of an hour. */

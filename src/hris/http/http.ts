@@ -21,6 +21,7 @@ import type {
   Requisitions,
   WriteOptions,
 } from '../port.ts';
+import { readApart, sortRead } from '../read-apart.ts';
 import { probed } from '../records.ts';
 import type { CallPlan, FilesPlan, HttpDefinition } from './definition.ts';
 import {
@@ -234,9 +235,13 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     ...(describing && {
       describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),
     }),
-    probe: (signal) => probed(line.send({ plan: definition.probing, signal })),
+    probe: (signal) => probeOf(defined, signal),
     close: () => line.close(),
   };
+}
+
+function probeOf({ definition, line }: Defined, signal: AbortSignal): ReturnType<HrisConnection['probe']> {
+  return probed(line.send({ plan: definition.probing, signal }));
 }
 
 /** Every entry that can be chosen; entries without an id or a label are skipped. */
@@ -391,17 +396,19 @@ async function changedEmployees(
     .filter((change) => placeOf(change) > (before.pass?.after ?? '').replace(/^\S+/, orderOf));
   const size = reread ? READ_PAGE : LISTED_PAGE;
   const page = waiting.slice(0, size);
-  const read = await Promise.all(
-    page.map(async ({ id, gone, raw }): Promise<EmployeeRecord | undefined> => {
-      if (gone) return undefined;
-      return reread ? readEmployee(defined, id, signal) : toEmployee(defined.definition, raw);
-    }),
-  );
+  const readOne = async ({ id, gone, raw }: Change): Promise<EmployeeRecord | undefined> => {
+    if (gone) return undefined;
+    return reread ? readEmployee(defined, id, signal) : toEmployee(defined.definition, raw);
+  };
+  // A change whose record is refused for good would otherwise stop all that follow.
+  const read = await readApart(page, readOne, async () => (await probeOf(defined, signal)).ok);
   const more = waiting.length > size;
   const last = page.at(-1);
   return {
-    employees: read.filter((record) => record !== undefined),
-    gone: page.filter((_change, at) => read[at] === undefined).map(({ id }) => id),
+    ...sortRead(
+      page.map(({ id }) => id),
+      read,
+    ),
     next: nextChangeCursor(before, {
       after: more && last !== undefined ? placeOf(last) : undefined,
       latest: last?.at ?? '',

@@ -4,6 +4,7 @@ import { ConnectorError } from '../../../src/errors.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
 import { openIntent } from '../../../src/store/intents.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { employmentWorld } from './employment-world.ts';
 
 interface Told {
@@ -76,6 +77,38 @@ test.each([true, false])('a run that a hint began reads only whom it names; chan
   expect(await run('three', true)).toMatchObject({ state: 'done', counts: { updated: 2 } });
   expect(await readHints(store, 'acme', 'employment')).toEqual([]);
 });
+
+test.each([true, false])(
+  'a record that HR shows to nobody is named, and stops nobody; changes told: %s',
+  async (changes) => {
+    let isOdd = true;
+    const { run, edit, shown, store } = await employmentWorld({
+      people: 3,
+      changes,
+      wrap: (hris) => ({
+        ...hris,
+        employees: {
+          ...hris.employees,
+          async read(id, signal) {
+            if (!isOdd || id !== '2') return hris.employees.read(id, signal);
+            throw new ConnectorError({ code: 'INVALID_VALUE', action: 'reject', status: 422, message: 'No.' });
+          },
+        },
+      }),
+    });
+    await run('one');
+    await edit(sql`update employees set badge = 'X-' || id`);
+    await addHints(store, 'acme', 'employment', ['1', '2', '3']);
+    expect(await run('two', true)).toMatchObject({ state: 'partial', counts: { updated: 2, quarantined: 1 } });
+    expect(await shown(2)).toMatchObject({ employeeId: 'X-3' });
+    expect(await readQuarantine(store, { tenantId: 'acme' })).toMatchObject([
+      { record_key: '2', reason: expect.stringContaining('(status 422)') },
+    ]);
+    isOdd = false;
+    expect(await run('three', true)).toMatchObject({ state: 'done', counts: { updated: 1 } });
+    expect(await shown(1)).toMatchObject({ employeeId: 'X-2' });
+  },
+);
 
 test('the partner is told nothing of a record that became somebody else', async () => {
   const { run, edit, shown, store } = await employmentWorld({ people: 1 });

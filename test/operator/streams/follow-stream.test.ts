@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { followRun, type StreamLook } from '../../../src/operator/follow-stream.ts';
 import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
 import { noteTrouble } from '../../../src/store/alarms.ts';
+import { noteProcess } from '../../../src/store/processes.ts';
 import { beginRun } from '../../../src/store/streams.ts';
 import { freshStore } from '../../store/stores.ts';
 
@@ -9,8 +10,10 @@ const KEY = { tenantId: 'acme', stream: 'candidates' } as const;
 const REQUEST = { ...KEY, mode: 'full', rewrite: false, by: 'ana@acme.test' } as const;
 
 /** What somebody who follows a run is told until Temporal ends it, eleven seconds after it was asked for. */
-async function toldOf(takenBy: string | undefined): Promise<StreamLook['waiting'][]> {
+async function toldOf(takenBy: string | undefined, workers = 0): Promise<StreamLook['waiting'][]> {
   const { store } = await freshStore('sqlite');
+  for (let n = 0; n < workers; n += 1)
+    await noteProcess(store, { processId: `w${n}`, role: 'worker', version: '1', host: 'here' });
   await store.kysely.insertInto('tenants').values({ tenant_id: 'acme', state: 'active' }).execute();
   if (takenBy !== undefined) {
     await beginRun(store, KEY, { runId: takenBy, full: false, firstPage: 0 });
@@ -44,6 +47,10 @@ test.each([[undefined], ['another']])(
     expect((await toldOf(takenBy))[0]).toMatch(/^No worker has taken it yet\. Start one: hirebridge up/);
   },
 );
+
+test('nobody is told to start a worker while one runs', async () => {
+  expect((await toldOf(undefined, 1))[0]).toMatch(/^A worker runs, but it has not taken this yet/);
+});
 
 test('a run whose calls fail says why it stands still, and not what failed in a run before', async () => {
   const { store } = await freshStore('sqlite');
