@@ -133,7 +133,7 @@ async function pushPage(
   const ids = [...employees.map(({ ref }) => ref.id), ...unread.map(({ id }) => id)];
   const known = await readEmployments(store, whereOf(context), ids);
   const linked = new Map(known.map((one) => [one.employee.id, one]));
-  if (isNews) await addHints(store, tenantId, FIELDS, [...linked.keys()]);
+  if (isNews) await hintFields(context, [...linked.keys()]);
   const verdicts: Verdict[] = unread.filter(({ id }) => linked.has(id)).map((one) => ({ ...one, kind: 'quarantined' }));
   for (const employee of employees) {
     const { id } = employee.ref;
@@ -146,6 +146,15 @@ async function pushPage(
   const leftOut = verdicts.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
   await addHints(store, tenantId, stream, leftOut);
   return verdicts;
+}
+
+/** Has the exchange of fields read them again at once; where it cannot be woken, its next pass does. */
+async function hintFields({ deps, connection, key: { tenantId } }: PushContext, ids: readonly string[]): Promise<void> {
+  await addHints(deps.store, tenantId, FIELDS, ids);
+  if (ids.length === 0 || connection.tenant.streams[FIELDS].every === undefined) return;
+  await deps.hintStream?.({ tenantId, stream: FIELDS }, ids).catch((error: unknown) => {
+    deps.log.warn({ err: error, tenantId, stream: FIELDS }, 'changed employees are left to the next pass of a stream');
+  });
 }
 
 async function pushOne(

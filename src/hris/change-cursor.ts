@@ -74,6 +74,15 @@ export function nextChangeCursor(before: ChangeCursor, { after, latest, clock, o
   return JSON.stringify({ settled: from, ...(isNew ? { end: { at: high, seenAt: clock } } : {}) });
 }
 
+/** Clocks and time zones differ by hours; a stamp further ahead says nothing about when its change happened. */
+const MOST_AHEAD_MS = 24 * 3_600_000;
+
+/** The latest of some stamps in their order, without those far ahead: all later changes would pass for seen. */
+export function latestOf(stamps: readonly string[], clock: number): string {
+  const bound = new Date(clock + MOST_AHEAD_MS).toISOString();
+  return stamps.findLast((stamp) => !INSTANT.test(stamp) || orderOf(stamp) <= orderOf(bound)) ?? '';
+}
+
 /** When an answer was given, by its sender's clock; by ours if it does not say. */
 export function clockOf(date: string | undefined): number {
   const told = Date.parse(date ?? '');

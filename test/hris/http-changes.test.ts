@@ -63,6 +63,22 @@ test.each([
   expect(await seen()).toEqual(['2']);
 });
 
+test('a change that is stamped years ahead hides no later change', async () => {
+  const { staff, hris } = await openStaff();
+  staff.changes.push({ id: '1', at: '2099-01-01T00:00:00Z' }, { id: '2', at: new Date().toISOString() });
+  let cursor: string | undefined;
+  const seen = async (): Promise<string[]> => {
+    const page = await hris.changes?.since(cursor, signal);
+    cursor = page?.next;
+    return page?.employees.map(({ ref }) => ref.id) ?? [];
+  };
+  expect(await seen()).toEqual(['2', '1']);
+  await seen();
+  await seen();
+  staff.changes.push({ id: '3', at: new Date(Date.now() + 1_000).toISOString() });
+  expect(await seen()).toContain('3');
+});
+
 test('a list whose cursor ends while it is read is read anew, and holds nobody', async () => {
   const { staff, hris } = await openStaff();
   staff.expire = 1;

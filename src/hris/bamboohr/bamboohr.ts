@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
-import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
+import { clockOf, latestOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, readJson, sameAddress } from '../http-line.ts';
 import type {
   Amendment,
@@ -176,10 +176,11 @@ async function changedEmployees(
   const more = waiting.length > PAGE;
   const last = page.at(-1);
   const after = more && last !== undefined ? placeOf(last) : undefined;
+  const stamps = page.map(({ at }) => at);
   return {
     employees: read.filter((record) => record !== undefined),
     gone: page.filter((_change, at) => read[at] === undefined).map(({ id }) => id),
-    next: nextChangeCursor(before, { after, latest: last?.at ?? '', clock, overlapMs: OVERLAP_MS }),
+    next: nextChangeCursor(before, { after, latest: latestOf(stamps, clock), clock, overlapMs: OVERLAP_MS }),
     more,
   };
 }

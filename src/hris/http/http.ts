@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
-import { clockOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
+import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
 import { employeeUrl, pageBelow } from '../employee-url.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
@@ -411,7 +411,10 @@ async function changedEmployees(
     ),
     next: nextChangeCursor(before, {
       after: more && last !== undefined ? placeOf(last) : undefined,
-      latest: last?.at ?? '',
+      latest: latestOf(
+        page.map(({ at }) => at),
+        clock,
+      ),
       clock,
       overlapMs: overlap,
     }),

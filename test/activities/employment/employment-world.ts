@@ -43,16 +43,19 @@ export async function employmentWorld({
     tenant: {
       tenant: 'acme',
       hris: { kind: 'sql', connection: 'hr' },
-      streams: { employment: { wholeWithin: 86_400_000 } },
+      streams: { employment: { wholeWithin: 86_400_000 }, employees: { every: 3_600_000 } },
       writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
     },
     partner: killablePartner(sandbox, { pass: beforeCall }),
     hris: ownHris('hr', wrap(hris)),
     keyFingerprint: 'one',
   } as unknown as Connection;
+  const woken: string[] = [];
   const deps = {
     store,
     log: createLogger('test'),
+    hintStream: async ({ stream }: { stream: string }, ids: readonly string[]) =>
+      void woken.push(...ids.map((id) => `${stream} ${id}`)),
     limits: { pausedMs: 0 },
     connections: { of: async () => connection },
   };
@@ -60,6 +63,8 @@ export async function employmentWorld({
     store,
     sandbox,
     hris,
+    /** Which records of which streams are to be read again at once. */
+    woken,
     run: (runId: string, hinted = false) =>
       pushRecords(deps as unknown as ActivityDeps, {
         hinted,

@@ -38,15 +38,18 @@ test.each([true, false])(
 );
 
 test('an employee who changed is hinted to the exchange of fields, a stranger is not', async () => {
-  const { run, edit, store } = await employmentWorld({ people: 2 });
+  const { run, edit, store, woken } = await employmentWorld({ people: 2 });
   await edit(sql`insert into employees (given_name) values ('Stranger')`);
   await run('one');
   await run('two');
   await store.kysely.deleteFrom('hints').execute();
+  woken.length = 0;
   await edit(sql`update employees set family_name = 'Reyes-Okafor'`);
   await run('three');
   const hinted = await readHints(store, 'acme', 'employees');
   expect(hinted.map(({ recordId }) => recordId).toSorted()).toEqual(['1', '2']);
+  // Otherwise they would wait for its next pass, maybe an hour.
+  expect(woken.toSorted()).toEqual(['employees 1', 'employees 2']);
 });
 
 test.each([true, false])('a run that a hint began reads only whom it names; changes told: %s', async (changes) => {
