@@ -48,11 +48,14 @@ export function otherSystems(loaded: readonly Loaded[]): Problem[] {
 
 /**
  * Reports tenants of one company that have separate HR systems but may take the same jobs. Chance then decides which
- * tenant hires a person, and the other tenant asks (PERSON_HIRED_ELSEWHERE).
+ * tenant hires a person, and the other tenant asks (PERSON_HIRED_ELSEWHERE). One HR system under two names is reported
+ * as well.
  */
 export function overlaps(loaded: readonly Loaded[]): Problem[] {
+  const systems = compareSystems();
   return beside(readOnes(loaded), companyOf, (one, other) => {
     const isShared = one.tenant.hris.connection === other.tenant.hris.connection;
+    if (!isShared && systems(one, other).length === 0) return [twiceNamed(one, other)];
     if (isShared || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
     const text =
       `"${one.tenant.tenant}" and "${other.tenant.tenant}" belong to one company and may take the same jobs, so ` +
@@ -60,6 +63,16 @@ export function overlaps(loaded: readonly Loaded[]): Problem[] {
       'criterion and no value in common.';
     return [at(one, ['scope'], text)];
   });
+}
+
+/** Two accounts at one address may differ in nothing but their secrets. */
+function twiceNamed(one: Read, other: Read): Problem {
+  const names = [one, other].map((each) => `"${each.tenant.hris.connection}"`);
+  const text =
+    `${names.join(' and ')} seem to be one HR system, as the tenants "${one.tenant.tenant}" and ` +
+    `"${other.tenant.tenant}" of one company describe it. If so, give both the same hris.connection, and scopes with ` +
+    'no value in common: under two names a person of both is taken for two, and somebody is asked about each.';
+  return atConnection(one, text);
 }
 
 function readOnes(loaded: readonly Loaded[]): Read[] {

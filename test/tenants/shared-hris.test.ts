@@ -36,6 +36,17 @@ test.each([
   await expect(loadTenants(dir)).rejects.toThrow('may take the same jobs. Give both a scope');
 });
 
+test('is warned about when two tenants of its company give its HR system two names', async () => {
+  const { store } = await freshStore('sqlite');
+  const warnings = async () => (await planApplication(store, dir, { secrets: 'skip' })).warnings;
+  await put('acme.yaml', `${ACME}scope: { jobs: ["1"] }\n`);
+  const renamed = BETA.replace('connection: acme-hr', 'connection: beta-hr');
+  await put('beta.yaml', `${renamed}scope: { jobs: ["2"] }\n`);
+  expect(await warnings()).toEqual([expect.stringContaining('"beta-hr" and "acme-hr" seem to be one HR system')]);
+  await put('beta.yaml', `${renamed.replace('hr.sqlite', 'other.sqlite')}scope: { jobs: ["2"] }\n`);
+  expect(await warnings()).toEqual([]);
+});
+
 test('is refused when a company of the same number, at another server, shares its HR system', async () => {
   await put('acme.yaml', `${ACME}scope: { jobs: ["1"] }\n`);
   const far = BETA.replace(/baseUrl: .*/, 'baseUrl: https://far.example/v1/partner');
