@@ -66,7 +66,8 @@ function hasEmployee(jobCandidateId: string, employeeId: string): ConnectorError
     action: 'reject',
     message:
       `Job candidate ${jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
-      'End the employment in the HR system.',
+      'Answer keep to end this hire alone. End the employment in the HR system only if no other hire needs it: ' +
+      'another tenant of the company may have made the employee.',
   });
 }
 
