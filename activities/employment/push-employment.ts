@@ -37,7 +37,11 @@ export async function pushEmployment(context: PushContext, beat: () => void): Pr
   const failures = createFailures();
   for await (const page of pagesOf(context)) {
     for (const id of page.gone) verdicts.set(id, { id, kind: 'skipped', reason: 'deleted in the HR system' });
-    for (const verdict of await pushPage(context, page, failures)) verdicts.set(verdict.id, verdict);
+    for (const verdict of await pushPage(context, page, failures)) {
+      // Hints and the list of changes may name the same employee, or the list twice.
+      const isSeenAgain = verdict.kind === 'unchanged' && verdicts.get(verdict.id)?.kind === 'updated';
+      if (!isSeenAgain) verdicts.set(verdict.id, verdict);
+    }
     await page.done();
     beat();
     if (!(await touchRun(context.deps.store, context.key, context.runId))) break;

@@ -113,6 +113,14 @@ test.each([true, false])(
   },
 );
 
+test('an employee whom a hint and the list of changes name counts as updated', async () => {
+  const { run, edit, store } = await employmentWorld({ people: 2 });
+  await run('one');
+  await edit(sql`update employees set badge = 'X-2' where id = 2`);
+  await addHints(store, 'acme', 'employment', ['2']);
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { updated: 1 } });
+});
+
 test('the partner is told nothing of a record that became somebody else', async () => {
   const { run, edit, shown, store } = await employmentWorld({ people: 1 });
   const intent = { tenantId: 'acme', jobCandidateId: '0', period: 1, verb: 'create-employee', attempt: 1 };
