@@ -23,7 +23,7 @@ import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
 import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
-import { type Created, pendingTicket, READ_MS, resolvePending } from './pending-create.ts';
+import { type Created, pendingTicket, READ_MS, REJECTED_UNSAID, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import {
   createReference,
@@ -125,8 +125,7 @@ async function assertAnswered({ store, ref, creation }: HireContext): Promise<vo
   if (creation?.outcome !== 'refused') return;
   const { code } = (JSON.parse(creation.result ?? 'null') ?? {}) as { code?: string };
   if (code !== REJECTED || Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation.decided_at)) return;
-  const message = 'The HR system rejected the new employee. Ask the people there why.';
-  throw new ConnectorError({ code: REJECTED, action: 'reject', message });
+  throw new ConnectorError({ code: REJECTED, action: 'reject', message: REJECTED_UNSAID });
 }
 
 function onceOptions(

@@ -94,12 +94,15 @@ function pinnedReference({ pinned }: OpenIntent): string | undefined {
   return kept === 'purged' ? undefined : kept.reference;
 }
 
+/** For a rejection whose reason is not known or must not be shown. */
+export const REJECTED_UNSAID = 'The HR system rejected the new employee. Ask the people there why.';
+
 /** A kind that is asked later no longer knows the sent values, and the HR system's words may quote them. */
 async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
   const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
   const told =
     change === 'purged' || change.kind === 'link'
-      ? { message: 'The HR system rejected the new employee. Ask the people there why.' }
+      ? { message: REJECTED_UNSAID }
       : cutWords(error.message, Object.values(allFields(change)));
   const { code, action, details, status, requestId } = error;
   return new ConnectorError({ code, action, ...told, details, status, requestId, cause: error });
