@@ -192,12 +192,20 @@ export function asksToCancel(given: ReadonlyArray<{ answer: string }>): boolean 
   return given.findLast(({ answer }) => answer !== 'retry')?.answer === 'cancel';
 }
 
-/** Combines the answers given so far, oldest first. */
-export function decide(given: ReadonlyArray<Given & { answer: string }>): Decisions {
-  return given.reduce<Decisions>(
-    (before, one) => ({ ...before, ...entryOf(one.answer)?.decides?.(before, one) }),
-    undecided,
-  );
+/** An answer of a person, as stored. */
+export interface GivenAnswer extends Given {
+  answer: string;
+  /** The question was asked about the tenant's former HR system. */
+  isOfFormerHris?: boolean;
+}
+
+/** Combines the answers given so far, oldest first. Employees of a former HR system are nobody in the present one. */
+export function decide(given: readonly GivenAnswer[]): Decisions {
+  return given.reduce<Decisions>((before, one) => {
+    const decided = { ...before, ...entryOf(one.answer)?.decides?.(before, one) };
+    const { link, samePerson, notThese, createUnproven } = before;
+    return one.isOfFormerHris === true ? { ...decided, link, samePerson, notThese, createUnproven } : decided;
+  }, undecided);
 }
 
 /** What people decided about a hire; the last answer to each question counts. */
@@ -229,7 +237,7 @@ export interface Decisions {
   /** Employees who are other people. */
   notThese: ReadonlySet<string>;
   /** A person looked and found no employee, although the HR system cannot prove it or an employee was made before. */
-  createUnproven?: boolean;
+  createUnproven?: boolean | undefined;
   /** Somebody ended the employment in the HR system by hand, because the person did not start. */
   endedByHand?: boolean;
   /** Create attempts that never happened, according to a person. */

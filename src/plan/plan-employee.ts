@@ -118,7 +118,12 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   const others = links.filter((one) => one.isThisPerson && !isSameHire(one.hire, ref)).map((one) => one.employeeId);
   const notThese = new Set([...decisions.notThese, ...(before === undefined ? [] : [before.id, ...others])]);
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
-  if (identity.kind === 'link') return planLink(observed, identity.ref, decisions);
+  if (identity.kind === 'link') {
+    const change = planLink(observed, identity.ref, decisions);
+    // A restored store may have forgotten the employee that an earlier hire made, whom the transfer is about.
+    const isMoved = decisions.person === 'transfer' && !unsettledCreate && isOurs(findings, identity.ref);
+    return isMoved && 'kind' in change ? { kind: 'update', employee: identity.ref, fields: observed.ofJob } : change;
+  }
   // A person's word that there is no employee counts while nothing is found that they were not shown.
   const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
   // applyPlan settles a create that was already sent, because it knows the create's deadline.
@@ -131,20 +136,18 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   return { kind: 'create', fields, reference };
 }
 
-/**
- * An employee linked to another candidate is taken only if somebody said that both candidates are one person. After a
- * transfer, the employee gets this hire's job: a restored store may not know that they are the earlier hire's.
- */
+function isOurs(findings: readonly Finding[], { id }: KnownEmployee): boolean {
+  return findings.some(({ by, found }) => by === 'reference' && found.kind === 'one' && found.ref.id === id);
+}
+
+/** An employee linked to another candidate is taken only if somebody said that both candidates are one person. */
 function planLink(
-  { ref, ofJob, unsettledCreate, links = [] }: EmployeeObservation,
+  { ref, links = [] }: EmployeeObservation,
   employee: KnownEmployee,
-  { samePerson, person }: Decisions,
+  { samePerson }: Decisions,
 ): Change | Held {
   const link = links.find((one) => one.employeeId === employee.id);
-  if (samePerson === employee.id || link === undefined || link.isThisPerson)
-    return person === 'transfer' && !unsettledCreate
-      ? { kind: 'update', employee, fields: ofJob }
-      : { kind: 'link', employee };
+  if (samePerson === employee.id || link === undefined || link.isThisPerson) return { kind: 'link', employee };
   const { jobCandidateId } = ref;
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other: link.hire });
 }

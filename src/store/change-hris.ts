@@ -162,6 +162,14 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
     .where('tenant_id', '=', tenantId)
     .where('closed_at', 'is', null)
     .execute();
+  // People may have answered with ids of the old HR system, too.
+  await kysely
+    .updateTable('holds')
+    .set({ former_hris: from })
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', 'is not', null)
+    .where('former_hris', 'is', null)
+    .execute();
   await recordPeople(store, await knownIn(store, { tenantId, from, to }));
   await releaseUnemployed(store, tenantId, from);
 }

@@ -187,7 +187,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
       "A question to a person, its subject and its answer. The message may repeat the HR system's answer to a write, " +
       'without the values that were sent; a value that the HR system wrote in another form, such as a date, stays.',
     kept: 'for good',
-    others: 'hold_id tenant_id period code answers opened_at answer answered_at closed_at notified_at',
+    others: 'hold_id tenant_id period code answers opened_at answer answered_at closed_at notified_at former_hris',
   },
   inbox: {
     people: { ids: IDS, body: RECORD, body_hash: IDS, last_error: IDS },

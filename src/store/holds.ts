@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import type { GivenAnswer } from '../hire/answers.ts';
 import type { HireRef } from '../hire/hire.ts';
 import { batchesOf, hireColumns, type Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
@@ -362,13 +363,10 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
 }
 
 /** People's answers about this hire since it was opened, oldest first. */
-export async function answersOf(
-  store: Store,
-  key: HireRef,
-): Promise<Array<{ answer: string; argument: string | undefined; details: Record<string, unknown>; at: number }>> {
+export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer[]> {
   const rows = await store.kysely
     .selectFrom('holds')
-    .select(['answer', 'answer_arguments', 'details', 'answered_at'])
+    .select(['answer', 'answer_arguments', 'details', 'answered_at', 'former_hris'])
     .where((eb) => eb.and(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
@@ -379,6 +377,7 @@ export async function answersOf(
     argument: (JSON.parse(row.answer_arguments ?? '[]') as string[])[0],
     details: JSON.parse(row.details) as Record<string, unknown>,
     at: Number(row.answered_at),
+    isOfFormerHris: row.former_hris !== null,
   }));
 }
 

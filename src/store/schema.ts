@@ -314,6 +314,8 @@ interface HoldTable {
   notified_at: number | null;
   /** JSON list of earlier answers (`EarlierAnswer`): retries after which the cause persisted. */
   history: Generated<string>;
+  /** The HR system that the question was asked about, if the tenant has another one since. */
+  former_hris: Generated<string | null>;
 }
 
 /**

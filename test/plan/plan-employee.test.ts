@@ -22,6 +22,12 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     { kind: 'update', employee: inHr('7'), fields: fresh.ofJob },
   ],
   [
+    'a transfer, and somebody with the same number and e-mail: link',
+    { findings: [one('number', '7'), one('email', '7')] },
+    { person: 'transfer' },
+    link('7'),
+  ],
+  [
     'a transfer whose own create came through: link',
     { findings: [one('reference', '7')], unsettledCreate: true },
     { person: 'transfer' },

@@ -2,17 +2,21 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
+import { held } from '../../../src/hire/holds.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { kinds } from '../../store/stores.ts';
 import { employPerson, readTable } from './employed-person.ts';
 
+type Employed = Awaited<ReturnType<typeof employPerson>>;
+
 /** One hire that is done, one whose ID was not told yet; then the customer moves to an HR system with the same ids. */
-async function moved(database: (typeof kinds)[number] = 'sqlite') {
+async function moved(database: (typeof kinds)[number] = 'sqlite', before?: (world: Employed) => Promise<void>) {
   const world = await employPerson({ database });
   const { fleet, begin, employOnce, refOf, change } = world;
   const second = await begin();
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await before?.(world);
   const url = `sqlite:${join(await scratchFolder(), 'anew.sqlite')}`;
   const hris = `kind: sql, connection: anew, url: "${url}", createTable: true, endColumn: last_day`;
   const by = { tenantId: 'acme', by: 'ada' };
@@ -68,5 +72,21 @@ test.each(kinds)(
       enrolled: { verdict: 'hold', hold: { code: 'PERSON_RECORDED' } },
     });
     expect(await strangers()).toEqual(before);
+  },
+);
+
+test.each(kinds)(
+  'an answer that named an employee of the system before links nobody in the new one, in %s',
+  async (database) => {
+    let third = '';
+    const world = await moved(database, async ({ begin, refOf, answerAs }) => {
+      third = await begin();
+      const ambiguous = { jobCandidateId: third, reason: 'absence-unproven', keys: ['email'], employeeIds: ['1'] };
+      await answerAs(await refOf(third), held('IDENTITY_AMBIGUOUS', ambiguous), 'link', '1');
+    });
+    const { fleet, refOf, strangers, before, row } = world;
+    expect(await employ(fleet.deps, await refOf(third))).toMatchObject({ verdict: 'employee' });
+    expect(await strangers()).toHaveLength(before.length + 1);
+    expect(await row(third)).toMatchObject({ employee_id: '4', connection: 'anew' });
   },
 );
