@@ -442,6 +442,19 @@ export interface ActivityDeps {
   pausedHris: Set<string>;
 }
 
+/** Has records of a stream that the tenant runs read again soon. If that fails, its next pass finds them. */
+export async function hintRunning(
+  { deps, connection: { tenant } }: { deps: ActivityDeps; connection: Connection },
+  stream: StreamName,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0 || tenant.streams[stream].every === undefined) return;
+  const { tenant: tenantId } = tenant;
+  await deps.hintStream?.({ tenantId, stream }, ids).catch((error: unknown) => {
+    deps.log.warn({ err: error, tenantId, stream, ids }, 'records are left to the next pass of a stream');
+  });
+}
+
 /** What Temporal holds and must forget. */
 export interface Forgetting {
   /** Ends a hire's workflow and deletes its histories. */

@@ -18,6 +18,7 @@ import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import { hintRunning } from '../connections.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
 import { createFailures, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
@@ -137,7 +138,10 @@ async function pushPage(
   const ids = [...employees.map(({ ref }) => ref.id), ...unread.map(({ id }) => id)];
   const known = await readEmployments(store, whereOf(context), ids);
   const linked = new Map(known.map((one) => [one.employee.id, one]));
-  if (isNews) await hintFields(context, [...linked.keys()]);
+  if (isNews) {
+    await addHints(store, tenantId, FIELDS, [...linked.keys()]);
+    await hintRunning(context, FIELDS, [...linked.keys()]);
+  }
   const verdicts: Verdict[] = unread.filter(({ id }) => linked.has(id)).map((one) => ({ ...one, kind: 'quarantined' }));
   for (const employee of employees) {
     const { id } = employee.ref;
@@ -150,15 +154,6 @@ async function pushPage(
   const leftOut = verdicts.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
   await addHints(store, tenantId, stream, leftOut);
   return verdicts;
-}
-
-/** Has the exchange of fields read them again at once; where it cannot be woken, its next pass does. */
-async function hintFields({ deps, connection, key: { tenantId } }: PushContext, ids: readonly string[]): Promise<void> {
-  await addHints(deps.store, tenantId, FIELDS, ids);
-  if (ids.length === 0 || connection.tenant.streams[FIELDS].every === undefined) return;
-  await deps.hintStream?.({ tenantId, stream: FIELDS }, ids).catch((error: unknown) => {
-    deps.log.warn({ err: error, tenantId, stream: FIELDS }, 'changed employees are left to the next pass of a stream');
-  });
 }
 
 async function pushOne(

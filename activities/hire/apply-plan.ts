@@ -15,7 +15,7 @@ import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
 import { lastAnswered } from '../../src/store/holds.ts';
-import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import { decideIntent, latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
@@ -122,9 +122,8 @@ const REJECTED = 'HIRE_REJECTED';
 
 /** The refusal of an earlier create may not have become a question, because its worker crashed: it is asked now. */
 async function assertAnswered({ store, ref, creation }: HireContext): Promise<void> {
-  if (creation?.outcome !== 'refused') return;
-  const { code } = (JSON.parse(creation.result ?? 'null') ?? {}) as { code?: string };
-  if (code !== REJECTED || Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation.decided_at)) return;
+  if (refusalOf(creation) !== REJECTED) return;
+  if (Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation?.decided_at)) return;
   throw new ConnectorError({ code: REJECTED, action: 'reject', message: REJECTED_UNSAID });
 }
 

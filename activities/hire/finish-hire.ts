@@ -24,7 +24,7 @@ import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
-import type { ActivityDeps, Connection } from '../connections.ts';
+import { type ActivityDeps, type Connection, hintRunning } from '../connections.ts';
 import { encodeTargets } from '../fields/field-values.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { isOfAnother, readEmployee, unshownForMs } from './read-employee.ts';
@@ -139,20 +139,8 @@ async function verifyAndEnd(hire: HireContext): Finished {
   const tookMs = await ownTimeOf(deps.store, ref);
   if (await endHire(deps.store, ref, 'done')) deps.hired?.(tookMs);
   deps.log.info(ref, 'hire done');
-  await hintAfterHire(hire);
+  for (const stream of afterHireNames) await hintRunning(hire, stream, [ref.jobCandidateId]);
   return verified;
-}
-
-/**
- * Hints the ended hire to the streams that continue with it. If a hint fails, the stream's next pass finds the hire.
- */
-async function hintAfterHire({ deps, ref, connection }: HireContext): Promise<void> {
-  const { tenantId, jobCandidateId } = ref;
-  for (const stream of afterHireNames)
-    if (connection.tenant.streams[stream].every !== undefined)
-      await deps.hintStream?.({ tenantId, stream }, [jobCandidateId]).catch((error: unknown) => {
-        deps.log.warn({ err: error, ...ref, stream }, 'an ended hire is left to the next pass of a stream');
-      });
 }
 
 /**

@@ -18,7 +18,7 @@ import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
-import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import { latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
 import type { Subject } from '../../src/store/person-data.ts';
@@ -281,7 +281,7 @@ export function createReference(hire: HireContext, candidateId: string, isFurthe
   const { creation, connection, decisions, ref } = hire;
   const pinned = creation === undefined ? 'purged' : readKept<{ reference: string }>(creation.pinned);
   if (pinned !== 'purged' && creation?.outcome !== 'refused') return pinned.reference;
-  const { code } = (JSON.parse(creation?.result ?? 'null') ?? {}) as { code?: string };
+  const code = refusalOf(creation);
   const isTaken = code === TAKEN_OVER || (code === 'ALREADY_EXISTS' && decisions.notThese.size > 0);
   if (!isFurther && !isTaken) return employeeReference(connection.tenant, candidateId);
   const own = employeeReference(connection.tenant, candidateId, ref);

@@ -88,6 +88,12 @@ export async function requestUnderWay(store: Store, key: HireRef, lookedAt: numb
   return late === undefined ? undefined : Math.max(0, late.give_up_at - late.now);
 }
 
+/** The code of the refusal that ended an attempt; undefined if it was not refused. */
+export function refusalOf(intent: IntentRow | undefined): string | undefined {
+  if (intent?.outcome !== 'refused') return undefined;
+  return ((JSON.parse(intent.result ?? 'null') ?? {}) as { code?: string }).code;
+}
+
 /** The newest attempt at this write, with the database's current time. */
 export async function latestIntent(store: Store, key: HireRef, verb: string): Promise<OpenIntent | undefined> {
   return store.kysely
