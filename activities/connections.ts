@@ -12,6 +12,7 @@ import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { LimitedEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
 import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
+import { keepMappingVersion } from '../src/store/mapping-versions.ts';
 import type { Store } from '../src/store/open-store.ts';
 import { hrisAccount, type Limited } from '../src/store/rate-limits.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
@@ -471,4 +472,20 @@ interface Limits {
   partnerLagMs: number;
   /** How long a paused tenant's work sleeps before it asks again. */
   pausedMs: number;
+}
+
+/** Mappings whose texts this process has already stored. */
+const kept = new WeakSet<Mapping>();
+
+/** Stores the texts of a mapping before its first use here, because everything it makes names its hash. */
+export async function keepMapping(
+  store: Store,
+  tenant: Tenant,
+  { subject, mapping }: { subject: 'employee' | StreamName; mapping: Mapping },
+): Promise<void> {
+  if (kept.has(mapping)) return;
+  const file = subject === 'employee' ? tenant.mapping : tenant.streams[subject].mapping;
+  const { hash, files } = mapping;
+  await keepMappingVersion(store, { tenantId: tenant.tenant, subject, hash, file, files });
+  kept.add(mapping);
 }

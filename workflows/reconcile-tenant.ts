@@ -1,7 +1,7 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire.ts';
 import type { ReconcileActivities, Reconciled } from '../src/hire/hire-activities.ts';
-import { bulkQueueOf } from './bulk-queue.ts';
+import { bulkQueueOf } from './messages.ts';
 
 export interface ReconcileInput {
   tenantId: string;

@@ -17,8 +17,7 @@ import type {
   StreamStep,
 } from '../src/streams/stream-activities.ts';
 import type { PullName, PushName, StreamName } from '../src/streams/streams.ts';
-import { bulkQueueOf } from './bulk-queue.ts';
-import { streamHintSignal } from './messages.ts';
+import { bulkQueueOf, streamHintSignal } from './messages.ts';
 
 export interface ExchangeStart {
   tenantId: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Employee, HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
-import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
+import { type DownloadedFile, downloadFile } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';

@@ -1,4 +1,4 @@
-import type { CustomFieldUse } from '../../src/mapping/custom-fields-in-use.ts';
+import type { CustomFieldUse } from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { WriteOrigin } from '../../src/store/foreign-writes.ts';
 import type { StreamName } from '../../src/streams/streams.ts';

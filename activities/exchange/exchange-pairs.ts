@@ -17,8 +17,7 @@ import { type Excess, judgeMissing, noJobsListed } from '../../src/streams/chang
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../connections.ts';
-import { type Beat, inRun } from '../streams/in-run.ts';
-import { stopAt } from '../streams/reading.ts';
+import { type Beat, inRun, stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { forgetUnlinked, noteUnread } from './note-unread.ts';
 import { openContext, scopeOf } from './open-context.ts';

@@ -1,15 +1,14 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { amendsOnly } from '../../src/exchange/amendments.ts';
 import { sayToPartner } from '../../src/exchange/say-to-partner.ts';
-import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
+import { customFieldsMapped } from '../../src/mapping/custom-fields.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import type { PairScope } from '../../src/store/linked-pairs.ts';
 import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
 import { entityOf } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
-import type { ActivityDeps, Connection } from '../connections.ts';
+import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
 import { definitionsInUse } from '../fields/field-values.ts';
-import { keepMapping } from '../keep-mapping.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { createJobsList } from './jobs-list.ts';
 

@@ -9,7 +9,7 @@ import { customFieldOf } from '../../src/exchange/say-to-partner.ts';
 import { exchangedFields, seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
 import { type CompiledField, readsSource } from '../../src/mapping/compile-rule.ts';
-import { decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
+import { decodeCustomFields } from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { SourcePath } from '../../src/mapping/source-fields.ts';
 import { type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/exchange-pairs.ts';

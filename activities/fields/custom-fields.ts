@@ -5,8 +5,8 @@ import {
   type CustomFieldUse,
   customFieldsMapped,
   customFieldsWritten,
-} from '../../src/mapping/custom-fields-in-use.ts';
-import { definitionOf } from '../../src/mapping/definition-of.ts';
+  definitionOf,
+} from '../../src/mapping/custom-fields.ts';
 import { fitMapping, type Misfit } from '../../src/mapping/fit-mapping.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';

@@ -1,7 +1,11 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
-import { type CustomFieldUse, customFieldsRead } from '../../src/mapping/custom-fields-in-use.ts';
-import { areShown, decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
+import {
+  areShown,
+  type CustomFieldUse,
+  customFieldsRead,
+  decodeCustomFields,
+} from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type FieldTrouble, type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
 import { foldLabel, type MappingSources } from '../../src/mapping/read-source.ts';

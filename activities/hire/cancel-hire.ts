@@ -12,7 +12,7 @@ import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { settleForEnd } from './apply-plan.ts';

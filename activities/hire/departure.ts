@@ -11,7 +11,7 @@ import { latestIntent } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/open-store.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../connections.ts';
 import type { OwnRecord } from '../own-hris.ts';

@@ -28,7 +28,7 @@ import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import { hireOf } from '../../src/store/open-store.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { shareReads } from '../presence/share-reads.ts';

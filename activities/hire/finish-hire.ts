@@ -5,7 +5,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
 import { urlOfEmployee } from '../../src/hris/employee-url.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
-import { type BackValue, evaluateBack } from '../../src/mapping/evaluate-back.ts';
+import { type BackValue, evaluateBack } from '../../src/mapping/evaluate.ts';
 import { foldLabel } from '../../src/mapping/read-source.ts';
 import type { CustomField } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';

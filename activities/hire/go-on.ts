@@ -8,7 +8,7 @@ import { hireBehind, updateHire } from '../../src/store/hires.ts';
 import { closeUnanswered } from '../../src/store/holds.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../connections.ts';
-import { noteUnknownValue } from '../note-unknown-value.ts';
+import { noteUnknownValue } from '../presence/read-presence.ts';
 import { applyPlan, finishPending } from './apply-plan.ts';
 import { findEnrolments } from './enrol.ts';
 import { finishHire } from './finish-hire.ts';

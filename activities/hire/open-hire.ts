@@ -22,7 +22,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import { traceOpened } from '../../src/trace.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guarded } from '../guarded.ts';
-import { askAbout } from '../reconcile/ask-about.ts';
+import { askAbout } from '../reconcile/baseline.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';

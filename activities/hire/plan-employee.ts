@@ -25,8 +25,7 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { giveUpEmployee } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
-import type { Connection } from '../connections.ts';
-import { keepMapping } from '../keep-mapping.ts';
+import { type Connection, keepMapping } from '../connections.ts';
 import { claimPerson } from './ask-person.ts';
 import {
   createReference,

@@ -13,8 +13,8 @@ import {
 } from '../../src/store/invitations.ts';
 import { readClock } from '../../src/store/open-store.ts';
 import type { StageMoveRow } from '../../src/store/push-tables.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { guardFor, startClock } from '../hire/write-once.ts';
 import { readPresence } from '../presence/read-presence.ts';

@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { ListEntry } from '../../src/hris/port.ts';
-import { definitionOf } from '../../src/mapping/definition-of.ts';
+import { definitionOf } from '../../src/mapping/custom-fields.ts';
 import {
   type Excess,
   goingIn,

@@ -1,11 +1,11 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { evaluationStatuses, type JobCandidate } from '../../src/partner/contract/job-candidates.ts';
+import { noteTrouble } from '../../src/store/alarms.ts';
 import { hasOtherHire } from '../../src/store/hires.ts';
 import { type JobSnapshot, readJob, readStageFilter } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
-import { noteUnknownValue } from '../note-unknown-value.ts';
 import { countOf } from '../reconcile/decisions.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
 import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
@@ -344,4 +344,32 @@ async function openFilter(
 /** Length of the list by the job's last known totals; this only affects the cost. */
 function pagesOf(job: MembershipLook['job'], stages: readonly string[]): number {
   return Math.max(1, Math.ceil((countOf(job, stages) ?? countOf(job) ?? 0) / PAGE));
+}
+
+interface UnknownValue {
+  /** The field's name in the contract. */
+  field: string;
+  value: string;
+  /** What happens to the hires concerned and what may be done, in sentences. */
+  goesOn: string;
+}
+
+/** Raises an alarm for each value of an enum that the specification does not name. */
+export async function noteUnknownValue(
+  store: Store,
+  { tenant: { tenant: tenantId }, log }: Pick<Connection, 'tenant' | 'log'>,
+  { field, value, goesOn }: UnknownValue,
+): Promise<void> {
+  // A text field may hold anything, so a value that does not look like an enum word is not shown.
+  const shown = /^[\w .-]{1,40}$/.test(value) ? value : '(not a word)';
+  const message =
+    `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +
+    'Ask the platform what it means.';
+  const { raised } = await noteTrouble(
+    store,
+    { tenantId, kind: 'unknown-value', subject: `${field} ${shown}`, reason: 'UNKNOWN_VALUE', message },
+    0,
+  );
+  if (raised)
+    log?.warn({ tenantId, field, value: shown }, 'alarm raised: a value that the specification does not name');
 }

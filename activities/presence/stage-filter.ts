@@ -7,7 +7,7 @@ import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import { hiresInState } from '../../src/store/hires.ts';
 import { readStageFilter, saveStageFilter } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { fetchJobCandidates, onePage } from './fetch-job-candidates.ts';
 

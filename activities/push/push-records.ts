@@ -15,7 +15,7 @@ import { pushRescoring } from '../rescoring/push-rescoring.ts';
 import { pushResults } from '../results/push-results.ts';
 import { pushResumes } from '../resumes/push-resumes.ts';
 import { pushSourcing } from '../sourcing/push-sourcing.ts';
-import { type Beat, inRun } from '../streams/in-run.ts';
+import { type Beat, inRun } from '../streams/reading.ts';
 import type { PushContext, Verdict } from './push-context.ts';
 
 const pushers: Record<PushName, (context: PushContext, beat: () => void) => Promise<Verdict[]>> = {

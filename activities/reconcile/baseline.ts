@@ -1,9 +1,13 @@
 import pLimit from 'p-limit';
+import { ConnectorError } from '../../src/errors.ts';
+import { holdOf } from '../../src/hire/holds.ts';
+import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { observes } from '../../src/store/freezes.ts';
 import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
+import { openHold, tenantHoldsOf, widenHold } from '../../src/store/holds.ts';
 import { baselinesBeside, insertBaseline } from '../../src/store/observed-hires.ts';
 import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
 import { inTransaction, recordPeople } from '../../src/store/persons.ts';
@@ -15,16 +19,15 @@ import {
   type SeenPerson,
   tracedCandidates,
 } from '../../src/store/reconciles.ts';
+import type { HoldRow } from '../../src/store/schema.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
-import type { Connection } from '../connections.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
+import { hearAnswer } from '../hear-answer.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
 import { onePage } from '../presence/fetch-job-candidates.ts';
-import { askAbout } from './ask-about.ts';
-import { cannotGoLive } from './cannot-go-live.ts';
-import { afterPage } from './list-cursor.ts';
 import { refreshJobsPage } from './refresh-jobs.ts';
-import { type Run, startOf } from './run.ts';
+import { afterPage, type Run, startOf } from './run.ts';
 
 /*
  * The first reconcile of a tenant. Records everyone already hired as before go-live and starts no hire for them. If the
@@ -268,4 +271,63 @@ export async function goLive({ deps, tenantId, counts }: Run): Promise<boolean> 
   await finishBaseline(deps.store, tenantId);
   deps.log.info({ tenantId, adopted: counts.started }, 'baseline complete');
   return true;
+}
+
+export const BASELINE_UNREADABLE = 'BASELINE_UNREADABLE';
+
+/** Without an id, nobody could tell later who was hired before go-live. */
+export function cannotGoLive(tenantId: string, whoHas: string, { reason }: UnreadableItem): ConnectorError {
+  return new ConnectorError({
+    code: BASELINE_UNREADABLE,
+    action: 'reject',
+    message:
+      `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before ` +
+      'would be hired again. Correct the record with the partner; the reconcile then continues by itself. Where all ' +
+      'records lack an id, this partner shows it in a place that hirebridge does not know: report it.',
+  });
+}
+
+/** People who are not shown now would be taken for new hires later. */
+export function shortBaseline(
+  tenantId: string,
+  { jobId, shown, unshown }: { jobId: string; shown: number; unshown: number },
+): ConnectorError {
+  return new ConnectorError({
+    code: 'BASELINE_SHORT',
+    action: 'reject',
+    message:
+      `The list of people hired on job ${jobId} ended with an empty page after ${shown} of them. Its total and the ` +
+      `job's own count say that there are ${unshown} more. Tenant ${tenantId} does not go live without them: they ` +
+      'would be hired again. The next reconcile reads the list again. If it still ends there an hour after the ' +
+      'baseline began, the totals are taken to be wrong and the tenant goes live.',
+    details: { jobId, shown, unshown },
+  });
+}
+
+/**
+ * Asks a tenant one question about applications: new ids join it while nobody has answered. Ids that an earlier
+ * question named are not asked about again: a deleted application does not come back, and a store is rebuilt once.
+ */
+export async function askAbout(
+  deps: Pick<ActivityDeps, 'store' | 'signalHire'>,
+  tenantId: string,
+  code: 'HIRES_NOT_RESTORED' | 'REBUILT_BASELINE',
+  ids: readonly string[],
+): Promise<void> {
+  const { store } = deps;
+  for (;;) {
+    const holds = await tenantHoldsOf(store, tenantId, code);
+    const asked = new Set(holds.flatMap(idsIn));
+    const fresh = ids.filter((id) => !asked.has(id));
+    if (fresh.length === 0) return;
+    const open = holds.find((hold) => hold.closed_at === null);
+    if (open === undefined) await openHold(store, { tenantId, ...holdOf(code, { jobCandidateIds: fresh }) });
+    else if (open.answered_at === null)
+      await widenHold(store, open, holdOf(code, { jobCandidateIds: [...idsIn(open), ...fresh] }));
+    else await hearAnswer(deps, open);
+  }
+}
+
+function idsIn({ details }: Pick<HoldRow, 'details'>): string[] {
+  return (JSON.parse(details) as { jobCandidateIds: string[] }).jobCandidateIds;
 }

@@ -1,9 +1,8 @@
 import type { JobSnapshot } from '../../src/store/jobs.ts';
 import type { HireRow, TenantRow } from '../../src/store/schema.ts';
 import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
-import { startOfList } from './list-cursor.ts';
 import type { ListedJob } from './refresh-jobs.ts';
-import type { Position, StepName } from './run.ts';
+import { type Position, type StepName, startOfList } from './run.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 import { contract } from '../../src/partner/contract/index.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import { within } from '../../src/within.ts';
 import type { Connections } from '../connections.ts';
 

@@ -1,12 +1,13 @@
+import { followedStates } from '../../src/hire/hire.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { latestHires } from '../../src/store/hires.ts';
-import { nextTraced, readTraces } from '../../src/store/reconciles.ts';
+import { nextTraced, readAbsent, readTraces } from '../../src/store/reconciles.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
-import { askAbout } from './ask-about.ts';
-import { hasEmployee, type OwnTrace, reopen } from './baseline.ts';
+import { isRejected } from '../presence/stage-filter.ts';
+import { askAbout, hasEmployee, type OwnTrace, reopen } from './baseline.ts';
 import type { Run } from './run.ts';
 
 /** Job candidates fetched per call. */
@@ -80,4 +81,30 @@ function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): bool
   if (trace === undefined) return false;
   if (hire.period < trace.period) return true;
   return hire.state === 'open' && hire.employee_id === null && hire.onboarding_candidate_id === null;
+}
+
+/** Job candidates fetched per call. */
+const JOBS_AT_ONCE = 100;
+
+/**
+ * Hints the hires whose person was taken off, or rejected on, a job that an event named and that the jobs list leaves
+ * out, for instance because it was deleted. No step lists such a job, so their departure would never be seen.
+ */
+export async function signalOffUnlisted(run: Run): Promise<void> {
+  const { deps, connection, tenantId, plan, counts } = run;
+  const jobIds = plan.unlisted ?? [];
+  for (let after: string | undefined = ''; after !== undefined && jobIds.length > 0; ) {
+    const of = { jobIds, states: followedStates, after, limit: JOBS_AT_ONCE };
+    const hires = await readAbsent(deps.store, tenantId, of);
+    const ids = hires.map((hire) => hire.job_candidate_id);
+    const fetched = ids.length === 0 ? [] : await fetchJobCandidates(connection, ids, 'bulk');
+    for (const [index, jobCandidateId] of ids.entries()) {
+      const { jobCandidate, unreadable } = fetched[index] ?? {};
+      const isOff = jobCandidate === undefined ? unreadable === undefined : isRejected(jobCandidate);
+      if (!isOff) continue;
+      await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true, watch: true });
+      counts.hinted += 1;
+    }
+    after = ids.length < JOBS_AT_ONCE ? undefined : ids.at(-1);
+  }
 }

@@ -26,7 +26,7 @@ import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState, recordReconcile, startBaseline } from '../../src/store/tenant-states.ts';
 import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import { assertMoved } from '../../src/streams/read-page.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { watchFields } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
@@ -39,8 +39,16 @@ import {
   type StageMember,
   type StagePage,
 } from '../presence/stage-filter.ts';
-import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
-import { BASELINE_UNREADABLE, cannotGoLive, shortBaseline } from './cannot-go-live.ts';
+import {
+  askAboutOthers,
+  BASELINE_UNREADABLE,
+  cannotGoLive,
+  goLive,
+  listJobs,
+  listOwnEnrolments,
+  recordHired,
+  shortBaseline,
+} from './baseline.ts';
 import {
   goesOnFrom,
   jobsToList,
@@ -52,10 +60,10 @@ import {
   unlikeTotals,
   waitsForCreateStage,
 } from './decisions.ts';
-import { afterPage, startOfList, unshownAfter } from './list-cursor.ts';
-import { openLost } from './lost-hires.ts';
+import { openLost, signalOffUnlisted } from './lost-hires.ts';
 import { refreshJobs } from './refresh-jobs.ts';
 import {
+  afterPage,
   firstStep,
   goesOn,
   nextStep,
@@ -65,9 +73,10 @@ import {
   type StepName,
   saveRun,
   startOf,
+  startOfList,
+  unshownAfter,
 } from './run.ts';
 import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
-import { signalOffUnlisted } from './unlisted-jobs.ts';
 
 /** The hold that asks how to end the hire of a person who left; if they are back in the stage, no answer is needed. */
 const BACK = 'TOO_MANY_CANCELLATIONS' satisfies HoldCode;

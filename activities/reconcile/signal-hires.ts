@@ -6,8 +6,7 @@ import { hiresInState, hiresOfEnrolments } from '../../src/store/hires.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { onePage } from '../presence/fetch-job-candidates.ts';
 import { waitsForOnboarding } from './decisions.ts';
-import { afterPage } from './list-cursor.ts';
-import type { Run } from './run.ts';
+import { afterPage, type Run } from './run.ts';
 
 const PAGE = 100;
 /** Enrolments read by id in one step. */

@@ -11,19 +11,18 @@ import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
+import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/jobs.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
-import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/requisitions.ts';
 import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import type { ActivityDeps, Connection } from '../connections.ts';
+import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
 import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
-import { keepMapping } from '../keep-mapping.ts';
 import { leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**

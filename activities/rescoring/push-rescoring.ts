@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { latestIntent } from '../../src/store/intents.ts';
-import { askIn, type RescoreAsk } from '../../src/streams/rescoring.ts';
+import { askIn, type RescoreAsk } from '../../src/streams/stream.ts';
 import { startClock, writeOnce } from '../hire/write-once.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 

@@ -26,8 +26,7 @@ import type { PullInput, StreamInput, StreamStep } from '../../src/streams/strea
 import { pullStreams } from '../../src/streams/streams.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { createHeapRoom } from '../heap-growth.ts';
-import { type Beat, inRun } from './in-run.ts';
-import { commit, landWithinLimits, NO_PAGE, openReading, type Reading } from './reading.ts';
+import { type Beat, commit, inRun, landWithinLimits, NO_PAGE, openReading, type Reading } from './reading.ts';
 import { type Fetched, keepSettled, landPages, removeGone, settlePages, settleQuarantine } from './settle-pages.ts';
 
 /**

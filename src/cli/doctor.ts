@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Places, storeFile, storeUrl } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
-import { describeRole, isMissing, readProcesses } from '../operator/processes.ts';
+import { describeRole, isMissing, readProcesses } from '../operator/status.ts';
 import { observableAssumptions } from '../partner/client/observe-assumptions.ts';
 import { type Assumption, assumptions } from '../partner/contract/assumptions.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';

@@ -1,6 +1,18 @@
 import type { Command } from 'commander';
-import { readFailed, retryFailed } from '../operator/failed.ts';
-import { AS, byOf, EXIT, example, placesOf, printJson, renderTable, say } from './command.ts';
+import { type ConflictView, readConflicts, readFailed, retryFailed } from '../operator/failed.ts';
+import { noteLook } from '../store/audit.ts';
+import {
+  AS,
+  byOf,
+  EXIT,
+  example,
+  listedFilter,
+  placesOf,
+  printJson,
+  renderListed,
+  renderTable,
+  say,
+} from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 /** Longest reason in the table; --json has full reasons. */
@@ -67,4 +79,50 @@ async function runRetry(
   if (deliveries > 0) parts.push(`${deliveries} deliveries are relayed again`);
   const what = parts.length === 0 ? 'Nothing to retry' : parts.join(', ');
   say(options, { records, deliveries }, `${what}. What is left: hirebridge failed ${tenantId}\n`);
+}
+
+export function defineConflicts(command: Command): void {
+  command
+    .description(
+      'List fields where the hiring platform and the HR system differed, latest first: those that wait for a person, ' +
+        'are reported or cannot be written, with --all also those that were decided. Sensitive values are masked.',
+    )
+    .argument('<tenant>', 'tenant whose conflicts to list')
+    .option('--all', 'closed ones too: what was put back, and which side was kept')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge conflicts acme', 'hirebridge hold answer 5c0ffee1 keep-hris'))
+    .action(runConflicts);
+}
+
+interface ConflictOptions {
+  all?: boolean;
+  json?: boolean;
+}
+
+async function runConflicts(tenantId: string, options: ConflictOptions, command: Command): Promise<void> {
+  const { all = false, json = false } = options;
+  const filter = { ...listedFilter({ tenant: tenantId, json }), tenantId, all };
+  const found = await withStore(
+    await placesOf(command),
+    async (store) => {
+      await noteLook(store, { by: byOf({}), tenantId, what: 'values where both sides differ' });
+      return readConflicts(store, filter);
+    },
+    { mustExist: true, tenantId },
+  );
+  if (json) return printJson(found);
+  process.stdout.write(found.length === 0 ? 'No conflicts.\n' : renderConflicts(found));
+}
+
+function renderConflicts(found: readonly ConflictView[]): string {
+  const rows = found.map(({ id, since, stream, record, field, partner, hris, ...one }) => [
+    id,
+    since.slice(0, 19).replace('T', ' '),
+    `${stream} ${record}`,
+    field,
+    partner ?? '(purged)',
+    hris ?? '(purged)',
+    [one.kind, one.code, one.kept === null ? null : `${one.kept} stays`].filter((part) => part !== null).join(', '),
+  ]);
+  return renderListed(['id', 'since', 'record', 'field', 'partner', 'HR system', 'state'], rows);
 }

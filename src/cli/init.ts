@@ -20,7 +20,6 @@ import {
   tenantTexts,
   writeNewFiles,
 } from '../operator/new-tenant.ts';
-import { type Rehearsal, rehearseLastHire } from '../operator/rehearse-hire.ts';
 import {
   chosenLine,
   constantLine,
@@ -29,6 +28,8 @@ import {
   type Line,
   likeness,
   newTenantTable,
+  type Rehearsal,
+  rehearseLastHire,
   type Source,
   type Suggestion,
   suggestMapping,

@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import { styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
+import { writeRule } from '../mapping/compile-rule.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import { mappingJsonSchema } from '../mapping/schema.ts';
 import { type CaseResult, testMapping } from '../mapping/test-mapping.ts';
-import { writeRule } from '../mapping/write-rule.ts';
 import { diffMapping, type MappingDiff, mappingNamed, maskDiff } from '../operator/diff-mapping.ts';
-import { assertKnownTenant } from '../operator/known-tenant.ts';
 import { withTenant } from '../operator/open-tenant.ts';
+import { assertKnownTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
 import { exchangeNames, landedNames, type StreamName } from '../streams/streams.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';

@@ -2,16 +2,15 @@ import type { Command } from 'commander';
 import type { Places } from '../config.ts';
 import { readConfig } from '../config.ts';
 import { armFailpoints } from '../failpoint.ts';
-import { type Applied, applySavedPlan } from '../operator/apply-plan.ts';
+import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
 import { type OpenTenant, withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
-import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
 import { assertKnownStream } from '../operator/streams.ts';
 import { maskPlan, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
-import { findPlan } from '../store/saved-plans.ts';
+import { findPlan } from '../store/plans.ts';
 import { asOption, byOf, EXIT, example, placesOf, printJson, renderPlan } from './command.ts';
 import { withStore, withStoreAsItIs } from './open.ts';
 

@@ -67,7 +67,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
     ['codec', "decrypt payloads for Temporal's pages", async () => (await import('./codec.ts')).defineCodec],
     ['sync', 'run one stream of a tenant now, or all', async () => (await import('./sync.ts')).defineSync],
-    ['reconcile', 'compare both sides of a tenant now', async () => (await import('./reconcile.ts')).defineReconcile],
+    ['reconcile', 'compare both sides of a tenant now', async () => (await import('./sync.ts')).defineReconcile],
     [
       'rollout',
       'send the work to one version of the workers',
@@ -94,11 +94,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
   ],
   'Decide:': [
     ['hold', 'list, show and answer questions to a person', async () => (await import('./hold.ts')).defineHold],
-    [
-      'conflicts',
-      'list fields that differ on both sides',
-      async () => (await import('./conflicts.ts')).defineConflicts,
-    ],
+    ['conflicts', 'list fields that differ on both sides', async () => (await import('./failed.ts')).defineConflicts],
   ],
   'Change:': [
     ['plan', 'show planned writes, and why', async () => (await import('./plan.ts')).definePlan],

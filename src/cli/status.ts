@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { withCode } from '../docs.ts';
-import { describeRole, isMissing } from '../operator/processes.ts';
 import {
   age,
+  describeRole,
+  isMissing,
   readLastDay,
   readRateLimits,
   readStatus,

@@ -4,8 +4,9 @@ import { type Command, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { askWorker, installationMark } from '../operator/ask-worker.ts';
-import type { StreamLook, StreamRequest, StreamResult } from '../operator/follow-stream.ts';
+import { type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
+import { reconcileNow } from '../operator/reconcile-now.ts';
 import { type Places, placesIn, storeIn } from '../places.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
@@ -21,7 +22,9 @@ import {
   printError,
   printJson,
   renderTable,
+  say,
 } from './command.ts';
+import { withClient } from './open.ts';
 
 export function defineSync(command: Command): void {
   command
@@ -283,4 +286,33 @@ function createRate(): Rate {
     const [first] = points;
     return first === undefined || at - first.at < 100 ? 0 : ((seen - first.seen) * 1000) / (at - first.at);
   };
+}
+
+export function defineReconcile(command: Command): void {
+  command
+    .description(
+      'Compare both sides of a tenant now, as its schedule does: what seems changed, or everything. If one is ' +
+        'running already, another one follows it.',
+    )
+    .argument('<tenant>', 'tenant to compare')
+    .option('--full', 'compare everything, as happens once a day, even what seems unchanged')
+    .option('--json', 'print JSON')
+    .option(...AS)
+    .addHelpText(
+      'after',
+      '\nA worker must run (hirebridge up, or hirebridge worker).\n' +
+        example('hirebridge reconcile acme', 'hirebridge reconcile acme --full'),
+    )
+    .action(runReconcile);
+}
+
+async function runReconcile(
+  tenantId: string,
+  { full = false, json = false, ...who }: { full?: boolean; json?: boolean; as?: string },
+  command: Command,
+): Promise<void> {
+  const places = await placesOf(command);
+  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }), tenantId);
+  const what = full ? 'Everything' : 'What seems changed';
+  say({ json }, { reconciling: tenantId, full }, `${what} is compared now. Follow with: hirebridge status\n`);
 }

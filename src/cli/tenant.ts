@@ -4,8 +4,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { checkApplications } from '../operator/check-applications.ts';
-import { assertKnownTenant } from '../operator/known-tenant.ts';
 import {
+  assertKnownTenant,
   assertLive,
   confirmCompany,
   listObservedHires,

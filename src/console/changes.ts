@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
-import { type Applied, applySavedPlan } from '../operator/apply-plan.ts';
+import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
 import {
   applyEdit,
   diffEdited,
@@ -16,12 +16,11 @@ import {
 } from '../operator/diff-mapping.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
-import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
 import { showTenant } from '../operator/tenants.ts';
 import { maskPlan, type PlannedRecord, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
-import { findPlan, type ListedPlan, listPlans } from '../store/saved-plans.ts';
+import { findPlan, type ListedPlan, listPlans } from '../store/plans.ts';
 import { landedNames } from '../streams/streams.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may, mayDo } from './acts.ts';
 import {

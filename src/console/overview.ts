@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { describeRole, isMissing } from '../operator/processes.ts';
 import {
   type Overview,
   readFigures,
@@ -7,7 +6,7 @@ import {
   type TenantFigures,
   type TenantLine,
 } from '../operator/read-overview.ts';
-import { age } from '../operator/status.ts';
+import { age, describeRole, isMissing } from '../operator/status.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type Asked, type ConsoleApp, mayDo, scopeOf } from './acts.ts';
 import {

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { withCode } from '../docs.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import { type ConflictView, pageOfConflicts } from '../operator/conflicts.ts';
-import { type Failed, readFailed, retryFailed } from '../operator/failed.ts';
+import { type ConflictView, type Failed, pageOfConflicts, readFailed, retryFailed } from '../operator/failed.ts';
 import { beginStream } from '../operator/follow-stream.ts';
 import { answerHold } from '../operator/holds.ts';
 import { age, readStreams, type StreamStatus } from '../operator/status.ts';

@@ -7,8 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { ensurePackages } from './install-once.ts';
-import { newDatabase } from './new-database.ts';
-import { startPostgres, type TestPostgres } from './start-postgres.ts';
+import { newDatabase, startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
-import { API_KEY, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
-import { FILE_CATEGORY, markChanged } from './bamboohr-records.ts';
+import { API_KEY, FILE_CATEGORY, markChanged, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
 import { type CustomerJob, startCustomerJob, takeRequests } from './customer-job.ts';
 import { ODOO_PASSWORD, startOdoo } from './start-odoo.ts';
 import { startPostgres } from './start-postgres.ts';

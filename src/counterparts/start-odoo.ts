@@ -4,8 +4,7 @@ import { ConnectorError } from '../errors.ts';
 import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages, installOnce, serveUntilAnswers } from './install-once.ts';
-import { asAdmin, copyOf, nameOf, newDatabase, rowsOf } from './new-database.ts';
-import { startPostgres, type TestPostgres } from './start-postgres.ts';
+import { asAdmin, copyOf, nameOf, newDatabase, rowsOf, startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
 

@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../free-port.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages, until } from './install-once.ts';
-import { copyOf, nameOf, newDatabase, rowsOf } from './new-database.ts';
-import { startPostgres, type TestPostgres } from './start-postgres.ts';
+import { copyOf, nameOf, newDatabase, rowsOf, startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
-import { decimalValue } from '../hire/decimal.ts';
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
+import { decimalValue } from '../values/transforms.ts';
 import type { FieldDef } from './port.ts';
 
 /** Fields as read. A field without a valid value is only in `unreadable`, with the code of the reason. */

@@ -2,10 +2,8 @@ import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../nearest.ts';
 import { type TransformName, transforms } from '../values/transforms.ts';
 import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
-import { applyTransforms, undoTransforms } from './apply-transforms.ts';
-import { compileTransform } from './compile-rule.ts';
-import { formatsOf, inverses } from './inverses.ts';
-import { flowsToPartner, type PlacedRule, pathsOf, placeOfValue } from './placed-rule.ts';
+import { applyTransforms, formatsOf, inverses, undoTransforms } from './apply-transforms.ts';
+import { compileTransform, flowsToPartner, type PlacedRule, pathsOf, placeOfValue } from './compile-rule.ts';
 import type { FieldRule } from './schema.ts';
 import { parseSourcePath, partnerTargets, type SourceRecords } from './source-fields.ts';
 

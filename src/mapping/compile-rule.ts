@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { CsvError, parse } from 'csv-parse/sync';
+import { stringify } from 'yaml';
 import type { FieldDef } from '../hris/port.ts';
 import { type TemplatePart, type TransformName, templateParts } from '../values/transforms.ts';
-import { type Place, placeOf } from '../yaml/yaml-file.ts';
+import { type Place, type Problem, placeOf, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
 import type { TransformStep } from './apply-transforms.ts';
 import { parseTableColumn, type TableColumn } from './lookup-tables.ts';
-import { type PlacedRule, pathsOf } from './placed-rule.ts';
-import type { Lookup } from './read-lookup.ts';
-import type { Condition, TransformRule } from './schema.ts';
+import type { Condition, FieldRule, TransformRule } from './schema.ts';
 import { parseSourcePath, type SourcePath, type SourceRecords } from './source-fields.ts';
 
 /** The rule for one field of the HR system, ready to evaluate. */
@@ -117,4 +119,113 @@ export function compileTransform(one: TransformRule, def: FieldDef): TransformSt
   if (typeof one === 'string') return { name: one };
   const [[name, option] = ['trim', undefined]] = Object.entries(one);
   return { name: name as TransformName, option };
+}
+
+/** A rule with its lookup loaded, and the file it comes from. */
+export interface PlacedRule {
+  target: string;
+  rule: Omit<FieldRule, 'lookup'> & { lookup?: Lookup };
+  source: YamlFile;
+  /** Place of each value, if the lookup is in a file of its own. */
+  lookupPlaces?: Readonly<Record<string, Place>>;
+}
+
+export function flowsToHris({ direction }: PlacedRule['rule']): boolean {
+  return direction !== 'toPartner';
+}
+
+export function flowsToPartner({ direction }: PlacedRule['rule']): boolean {
+  return direction === 'toPartner' || direction === 'both';
+}
+
+/** Place of one value of the rule's lookup. */
+export function placeOfValue({ target, source, lookupPlaces }: PlacedRule, key: string): Place {
+  return lookupPlaces?.[key] ?? { file: source.file, ...placeOf(source, ['fields', target, 'lookup'], key) };
+}
+
+/** The paths that give the value, in written order; none for a broken template. */
+export function pathsOf({ from, template }: PlacedRule['rule']): string[] {
+  if (template === undefined) return from === undefined ? [] : [from].flat();
+  return (templateParts(template) ?? []).flatMap((part) => ('path' in part ? part.path : []));
+}
+
+type Lookup = Record<string, string | number | boolean>;
+
+interface ReadLookup {
+  /** Absolute path. */
+  file: string;
+  text: string;
+  lookup: Lookup;
+  /** Place of each value. */
+  places: Record<string, Place>;
+  problems: Problem[];
+}
+
+/**
+ * Reads a lookup from a CSV file: a header line, then rows of the partner's value and the HR system's name for it.
+ * `from` is the file that names it. Undefined if the file does not exist.
+ */
+export function readLookup(path: string, from: string, texts?: Texts): ReadLookup | undefined {
+  const file = resolve(dirname(from), path);
+  const text = texts === undefined ? contents(file) : texts[file];
+  if (text === undefined) return undefined;
+  try {
+    return {
+      file,
+      text,
+      ...readRows(file, parse(text, { bom: true, info: true, skip_empty_lines: true, relax_column_count: true })),
+    };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
+    const why = `is not valid CSV (${error.code}). Correct it.`;
+    return { file, text, lookup: {}, places: {}, problems: [{ file, line, column: 1, text: why }] };
+  }
+}
+
+function contents(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** `lines` is the line on which a row ends. */
+interface Row {
+  info: { lines: number };
+  record: string[];
+}
+
+function readRows(file: string, parsed: unknown): Pick<ReadLookup, 'lookup' | 'places' | 'problems'> {
+  const [, ...rows] = parsed as Row[];
+  const lookup: Lookup = Object.create(null) as Lookup;
+  const seen = new Map<string, number>();
+  const problems: Problem[] = [];
+  const refuse = (line: number, text: string) => problems.push({ file, line, column: 1, text });
+  for (const { info, record } of rows) {
+    const [key = '', value = ''] = record.map((cell) => cell.trim());
+    const before = seen.get(key);
+    if (record.length !== 2 || key === '' || value === '')
+      refuse(info.lines, 'needs two cells: the value of the hiring platform and what the HR system calls it.');
+    else if (before !== undefined)
+      refuse(info.lines, `gives "${key}" a second time; it stands in line ${before} too. Keep one of the two.`);
+    else {
+      lookup[key] = value;
+      seen.set(key, info.lines);
+    }
+  }
+  if (problems.length === 0 && seen.size === 0) refuse(1, 'holds no row beneath its header line. Add one a value.');
+  const places = Object.fromEntries([...seen].map(([key, line]) => [key, { file, line, column: 1 }]));
+  return { lookup, places, problems };
+}
+
+/** A longer lookup is shown as a count. */
+const MOST_VALUES = 5;
+
+/** Writes a rule as one line of YAML. */
+export function writeRule({ lookup, ...rule }: PlacedRule['rule']): string {
+  const values = lookup === undefined ? 0 : Object.keys(lookup).length;
+  const short = lookup === undefined ? {} : { lookup: values > MOST_VALUES ? `${values} values` : { ...lookup } };
+  return stringify({ ...rule, ...short }, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }

@@ -1,7 +1,10 @@
 import type { DescribedField, FieldDef } from '../hris/port.ts';
+import type { FieldDefinition } from '../store/fields.ts';
 import type { CompiledField } from './compile-rule.ts';
+import { evaluateField } from './evaluate.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
+import { foldLabel } from './read-source.ts';
 
 /** Why a mapping does not fit the HR system's current fields. */
 export interface Misfit {
@@ -84,4 +87,24 @@ function unfilled({ fields }: Mapping, described: readonly DescribedField[]): Mi
         `${label} is required by the HR system, and nothing fills it. ` +
         (isField ? 'Add a rule for it to the mapping.' : 'Name it under hris.fields, and add a rule to the mapping.'),
     }));
+}
+
+/** Options of the partner's custom fields that a mapping cannot carry over, each with the reason. */
+export function optionGaps({ fields }: Mapping, defined: readonly FieldDefinition[]): string[] {
+  return fields.flatMap((field) => {
+    const [path, ...more] = field.from;
+    // With several sources, a condition or a table, the result depends on more than the option.
+    if (path === undefined || !('customField' in path) || field.table !== undefined) return [];
+    if (more.length + field.when.length > 0) return [];
+    const wanted = defined.find(
+      ({ entity, id, label }) =>
+        entity === path.source && (id === path.customField || foldLabel(label) === foldLabel(path.customField)),
+    );
+    return (wanted?.options ?? []).flatMap((option) => {
+      const value = wanted?.type === 'multi-select' ? [option] : option;
+      const customFields = { [wanted?.id ?? '']: { label: wanted?.label, value } };
+      const result = evaluateField(field, { [path.source]: { customFields } });
+      return 'code' in result ? [`option "${option}": ${result.text}`] : [];
+    });
+  });
 }

@@ -1,7 +1,6 @@
-import { decimalValue } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/hire.ts';
 import type { FieldDef } from '../hris/port.ts';
-import type { Value } from '../values/transforms.ts';
+import { decimalValue, type Value } from '../values/transforms.ts';
 
 /** Converts the value to the HR system's type, or says why not. Cuts nothing to fit. */
 export function fitValue(

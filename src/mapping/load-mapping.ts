@@ -16,11 +16,17 @@ import {
   type YamlFile,
 } from '../yaml/yaml-file.ts';
 import { checkDirection, checkTwice, type WayBack } from './check-direction.ts';
-import { type CompiledField, compileRule } from './compile-rule.ts';
+import {
+  type CompiledField,
+  compileRule,
+  flowsToHris,
+  flowsToPartner,
+  type PlacedRule,
+  pathsOf,
+  readLookup,
+} from './compile-rule.ts';
 import { lengthOf } from './fit-value.ts';
-import { parseTableColumn } from './lookup-tables.ts';
-import { flowsToHris, flowsToPartner, type PlacedRule, pathsOf } from './placed-rule.ts';
-import { readLookup } from './read-lookup.ts';
+import { parseTableColumn, type TableName, type TableRows, tableNames } from './lookup-tables.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 
@@ -429,4 +435,19 @@ function isThere(file: string, texts: Texts | undefined): boolean {
 function extended({ value }: YamlFile): string | undefined {
   const named = (value as { extends?: unknown } | null | undefined)?.extends;
   return typeof named === 'string' && named !== '' ? named : undefined;
+}
+
+/** The tables in which a mapping looks values up. */
+export function tablesOf({ fields }: Pick<Mapping, 'fields'>): TableName[] {
+  return tableNames.filter((name) => fields.some(({ table }) => table?.name === name));
+}
+
+/** Adds to a mapping the table rows for its look-ups. */
+export function bindTables(mapping: Mapping, tables: ReadonlyMap<TableName, TableRows>): Mapping {
+  if (tables.size === 0) return mapping;
+  const fields = mapping.fields.map((field) => {
+    const rows = field.table === undefined ? undefined : tables.get(field.table.name);
+    return field.table === undefined || rows === undefined ? field : { ...field, table: { ...field.table, rows } };
+  });
+  return { ...mapping, fields };
 }

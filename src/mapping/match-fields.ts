@@ -1,6 +1,6 @@
 import { didYouMean } from '../nearest.ts';
 import type { FieldDefinition } from '../store/fields.ts';
-import type { CustomFieldUse } from './custom-fields-in-use.ts';
+import type { CustomFieldUse } from './custom-fields.ts';
 import { foldLabel } from './read-source.ts';
 
 /** A problem with a custom field that a mapping uses. */

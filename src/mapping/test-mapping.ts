@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { bindTables } from './bind-tables.ts';
 import { evaluateMapping } from './evaluate.ts';
 import type { Mapping } from './load-mapping.ts';
+import { bindTables } from './load-mapping.ts';
 import { type TableName, type TableRows, tableNames } from './lookup-tables.ts';
 
 const record = z.record(z.string(), z.unknown());

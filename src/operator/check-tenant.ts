@@ -2,9 +2,8 @@ import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { withCode } from '../docs.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
-import { fitMapping } from '../mapping/fit-mapping.ts';
+import { fitMapping, optionGaps } from '../mapping/fit-mapping.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { optionGaps } from '../mapping/option-gaps.ts';
 import { foldLabel } from '../mapping/read-source.ts';
 import { fingerprintOf, type PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
@@ -30,7 +29,7 @@ import { cannotMark, checkTold, landingTrouble } from './check-destinations.ts';
 import { judgeWebhooks } from './deliveries.ts';
 import { judgeCustomFields, readCustomFields } from './discover.ts';
 import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
-import { describeRole, isMissing, readProcesses } from './processes.ts';
+import { describeRole, isMissing, readProcesses } from './status.ts';
 import { findIdPlaces, readNamedThings, settleId } from './write-ids.ts';
 
 /** The result of one check. */

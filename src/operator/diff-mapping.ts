@@ -8,9 +8,8 @@ import { type Reading, readSides } from '../../activities/exchange/read-sides.ts
 import { readDefinitions } from '../../activities/fields/custom-fields.ts';
 import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
-import { decodeCustomFields } from '../mapping/decode-custom-fields.ts';
-import { evaluateMapping } from '../mapping/evaluate.ts';
-import { evaluateBack } from '../mapping/evaluate-back.ts';
+import { decodeCustomFields } from '../mapping/custom-fields.ts';
+import { evaluateBack, evaluateMapping } from '../mapping/evaluate.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import { contract } from '../partner/contract/index.ts';

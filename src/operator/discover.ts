@@ -1,6 +1,5 @@
 import type { CompiledField } from '../mapping/compile-rule.ts';
-import { customFieldsMapped, customFieldsWritten } from '../mapping/custom-fields-in-use.ts';
-import { definitionOf } from '../mapping/definition-of.ts';
+import { customFieldsMapped, customFieldsWritten, definitionOf } from '../mapping/custom-fields.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type FieldTrouble, matchFields } from '../mapping/match-fields.ts';
 import { foldLabel } from '../mapping/read-source.ts';

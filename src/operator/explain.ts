@@ -4,12 +4,10 @@ import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidat
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { allFields, type Change, type EmployeeFields } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
-import { tablesOf } from '../mapping/bind-tables.ts';
-import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
+import { type CompiledField, pathsRead, writeRule } from '../mapping/compile-rule.ts';
 import { evaluateField, evaluateMapping, type Step } from '../mapping/evaluate.ts';
-import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
+import { type Mapping, shortVersion, tablesOf } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
-import { writeRule } from '../mapping/write-rule.ts';
 import { readStep } from '../store/hire-steps.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';

@@ -11,14 +11,13 @@ import type { StreamRow } from '../store/schema.ts';
 import type { StreamMode } from '../store/stream-tables.ts';
 import { readStream } from '../store/streams.ts';
 import { readTenantState } from '../store/tenant-states.ts';
-import { hintOfAsk } from '../streams/rescoring.ts';
+import { hintOfAsk } from '../streams/stream.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { endOfSync, type SyncRun, startSync, syncBusy } from '../temporal/start-sync.ts';
-import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
-import { readProcesses } from './processes.ts';
-import { assertWrites } from './tenants.ts';
+import { readProcesses } from './status.ts';
+import { assertKnownTenant, assertWrites } from './tenants.ts';
 
 export interface StreamRequest {
   tenantId: string;

@@ -9,11 +9,11 @@ import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';
+import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
-import { signalHire } from '../temporal/signal-hire.ts';
 import { placeOfHire } from '../trace.ts';
-import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
+import { assertKnownTenant } from './tenants.ts';
 
 /** A hire for display: ids, states and times (UTC), no personal data. */
 export interface HireView {

@@ -13,7 +13,7 @@ import {
 } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HoldRow } from '../store/schema.ts';
-import { signalHire } from '../temporal/signal-hire.ts';
+import { signalHire } from '../temporal/hire-client.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
 /** A hold for display. */

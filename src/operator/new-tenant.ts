@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import { docsFolder } from '../docs.ts';
 import { ConnectorError } from '../errors.ts';
-import { definitionOf } from '../mapping/definition-of.ts';
+import { definitionOf } from '../mapping/custom-fields.ts';
 import { foldLabel } from '../mapping/read-source.ts';
 import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';

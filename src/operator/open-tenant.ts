@@ -32,8 +32,8 @@ import { loadTenants, parseTenant } from '../tenants/load-tenants.ts';
 import { openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
-import { assertKnownTenant } from './known-tenant.ts';
 import { assertPulledStream } from './streams.ts';
+import { assertKnownTenant } from './tenants.ts';
 
 /** What operator actions work on; the caller opens and closes it. */
 export interface OperatorParts {

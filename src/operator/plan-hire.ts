@@ -28,7 +28,7 @@ import { listWrites } from '../store/foreign-writes.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
 import { readJob } from '../store/jobs.ts';
 import type { Store } from '../store/open-store.ts';
-import { savePlan } from '../store/saved-plans.ts';
+import { savePlan } from '../store/plans.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import { changesOf, type HireWrites, type PlannedRecord, type PlanView } from './writes.ts';

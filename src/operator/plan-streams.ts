@@ -1,14 +1,14 @@
+import { keepMapping } from '../../activities/connections.ts';
 import { PAGE_SIZE } from '../../activities/exchange/exchange-pairs.ts';
 import { openContext, scopeOf } from '../../activities/exchange/open-context.ts';
 import { type ReadPair, readPairs } from '../../activities/exchange/read-pairs.ts';
-import { keepMapping } from '../../activities/keep-mapping.ts';
 import { findOptions } from '../../activities/options/push-options.ts';
 import type { FieldWrite } from '../exchange/plan-pair.ts';
 import type { Side } from '../hire/hire.ts';
 import { goingIn, optionsAfter } from '../plan/plan-options.ts';
 import { type PairEntity, pairPages } from '../store/linked-pairs.ts';
+import { savePlan } from '../store/plans.ts';
 import type { Quarantined } from '../store/quarantine.ts';
-import { savePlan } from '../store/saved-plans.ts';
 import { fieldChanges } from '../streams/land-page.ts';
 import { planPage, type RowPlan } from '../streams/plan-page.ts';
 import { exchangeNames, type PullName, type StreamName } from '../streams/streams.ts';

@@ -9,9 +9,7 @@ import { readClock, type Store } from '../store/open-store.ts';
 import { viewRateLimits } from '../store/rate-limits.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import { type HoldView, viewHold } from './holds.ts';
-import { type RoleStatus, readProcesses } from './processes.ts';
-import type { KnownTenant } from './status.ts';
-import { readStreams, type StreamStatus } from './status.ts';
+import { type KnownTenant, type RoleStatus, readProcesses, readStreams, type StreamStatus } from './status.ts';
 
 /** A fleet at a glance: counts and codes, no personal data. Like `status`, without its long lists. */
 export interface Overview {

@@ -3,8 +3,8 @@ import { ConnectorError } from '../errors.ts';
 import { audit } from '../store/audit.ts';
 import { compareAnew, readTenantState } from '../store/tenant-states.ts';
 import { triggerReconcile } from '../temporal/schedules.ts';
-import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
+import { assertKnownTenant } from './tenants.ts';
 
 /**
  * Runs a tenant's reconcile now, as its schedule does; if one is running, one more follows it. With `full` the next one

@@ -1,6 +1,10 @@
+import { withFieldValues } from '../../activities/fields/field-values.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { defaultColumns, fieldDefs } from '../hris/columns.ts';
 import type { OwnColumn, OwnTable } from '../hris/sql/describe.ts';
+import { createLogger } from '../log.ts';
+import { evaluateField } from '../mapping/evaluate.ts';
+import { fitMapping } from '../mapping/fit-mapping.ts';
 import { loadMapping } from '../mapping/load-mapping.ts';
 import { type MappingSources, readSource } from '../mapping/read-source.ts';
 import { parseSourcePath, type SourcePath, sourceRecords } from '../mapping/source-fields.ts';
@@ -8,7 +12,10 @@ import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import type { FieldDefinition } from '../store/fields.ts';
+import { loadTenantMapping } from '../tenants/open-hris.ts';
+import type { Tenant } from '../tenants/schema.ts';
 import { type Transformed, type TransformName, transforms, type Value } from '../values/transforms.ts';
+import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
 
 /** A field that a rule may read, with its values for recent hires. */
 export interface Source {
@@ -171,7 +178,7 @@ function isPath(parsed: ReturnType<typeof parseSourcePath>): parsed is SourcePat
 }
 
 /** The records of the latest hires, latest first; if nobody was hired yet, of the people closest to it. */
-export async function readLatest(partner: PartnerClient, most: number): Promise<MappingSources[]> {
+async function readLatest(partner: PartnerClient, most: number): Promise<MappingSources[]> {
   for (const stageType of stageTypes.toReversed()) {
     const ids: string[] = [];
     const pages = partner.pages(contract.jobCandidates.listByStageType, { query: { stageType } }, { priority: 'live' });
@@ -428,4 +435,45 @@ function ruleOf({ column, field, from, constant, transform }: Line): NewRule {
     ...(isRequired ? { required: true } : {}),
     ...(SENSITIVE.test(from ?? field) ? { sensitive: true } : {}),
   };
+}
+
+/** The employee that the last real hire would become. Values are personal data. */
+export interface Rehearsal {
+  jobCandidateId: string;
+  /** The HR system has somebody with this e-mail; undefined if there is no e-mail to look for. */
+  isThere?: boolean;
+  fields: { field: string; place: string; from: string; value?: unknown; problem?: string }[];
+}
+
+/** Maps the last real hire, and looks them up in the HR system. Reads only; undefined if nobody has applied yet. */
+export async function rehearseLastHire(tenant: Tenant): Promise<Rehearsal | undefined> {
+  const partner = openPartner(tenant);
+  try {
+    const [latest] = await readLatest(partner, 1);
+    if (latest === undefined) return undefined;
+    const hris = await openHris(tenant, undefined);
+    try {
+      const signal = AbortSignal.timeout(CALL_MS);
+      const own = await loadTenantMapping(tenant);
+      const { mapping } = fitMapping(own, (await hris.describe?.('employee', signal)) ?? []);
+      const { candidate = {}, jobCandidate = {} } = latest;
+      const side = { partner, log: createLogger('command') };
+      const sources = { ...latest, candidate: await withFieldValues(side, [mapping], { candidate, jobCandidate }) };
+      const fields = mapping.fields.map((field): Rehearsal['fields'][number] => {
+        const result = evaluateField(field, sources);
+        const named = { field: field.target, place: field.def.place ?? field.target, from: field.source };
+        if ('code' in result) return { ...named, problem: `${result.text} [${result.code}]` };
+        return result.value === undefined ? named : { ...named, value: result.value };
+      });
+      const email = fields.find(({ field }) => field === 'email')?.value;
+      const found =
+        typeof email === 'string' ? await hris.employees.find({ by: 'email', value: email }, signal) : undefined;
+      const isThere = found === undefined ? {} : { isThere: found.kind !== 'none' };
+      return { jobCandidateId: String(latest['jobCandidate']?.['id']), ...isThere, fields };
+    } finally {
+      await hris.close();
+    }
+  } finally {
+    await partner.close();
+  }
 }

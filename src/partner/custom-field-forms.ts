@@ -1,5 +1,5 @@
-import { decimalValue } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/hire.ts';
+import { decimalValue } from '../values/transforms.ts';
 import { readMultiSelect } from './contract/custom-field-values.ts';
 
 /** A definition's facts about its values. */

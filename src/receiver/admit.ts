@@ -1,11 +1,10 @@
+import { createHash, hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { checkWebhookKey } from '../partner/webhook.ts';
-import type { Delivery } from '../store/inbox.ts';
-import { admitHris, type HrisAddress } from './admit-hris.ts';
-import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
-import { type EventClass, readDelivery } from './read-delivery.ts';
+import ipaddr from 'ipaddr.js';
+import type { NamedEmployees, SignedDelivery } from '../http/signed-delivery.ts';
+import { checkWebhookKey, readWebhookEnvelope } from '../partner/webhook.ts';
+import { type Delivery, HRIS_CHANGED } from '../store/inbox.ts';
 import { refusal } from './refusals.ts';
-import type { UnjudgedBodies } from './unjudged-bodies.ts';
 
 /** A tenant as the receiver knows it. */
 export interface ReceiverTenant {
@@ -91,4 +90,206 @@ function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
     if (keys.length === 0) return tenant.keyless === true;
     return typeof given === 'string' && checkWebhookKey(given, keys);
   });
+}
+
+/** Bodies whose sender is known only once the body is complete. Together they may use a limited amount of memory. */
+interface UnjudgedBodies {
+  /** Registers another body of this tenant. */
+  enter(tenantId: string, request: IncomingMessage): UnjudgedBody;
+}
+
+interface UnjudgedBody {
+  /** Counts further bytes of the body. */
+  grow(bytes: number): void;
+  /** Aborts if others need its memory. */
+  turnedOut: AbortSignal;
+  leave(): void;
+}
+
+/** The cost of a body that has just begun: its socket and request. */
+const PLACE_BYTES = 16_384;
+
+interface Sender {
+  bytes: number;
+  /** Oldest first. */
+  bodies: Set<{ bytes: number; turnOut: () => void }>;
+}
+
+/**
+ * No sender is locked out: when memory runs out, the address that uses most of it for one tenant loses its oldest body.
+ * An HR system sends quickly and is done in milliseconds, so the oldest body is one that trickles, even from the same
+ * address.
+ */
+export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
+  const senders = new Map<string, Sender>();
+  let held = 0;
+  function makeRoom(): void {
+    while (held > mostBytes) {
+      const greediest = [...senders.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most));
+      const [oldest] = greediest.bodies;
+      if (oldest === undefined) return;
+      oldest.turnOut();
+    }
+  }
+  return {
+    enter(tenantId, request) {
+      const name = `${tenantId} ${networkOf(request.socket.remoteAddress)}`;
+      const sender = senders.get(name) ?? { bytes: 0, bodies: new Set() };
+      senders.set(name, sender);
+      const turningOut = new AbortController();
+      const body = { bytes: 0, turnOut };
+      const grow = (bytes: number): void => {
+        if (!sender.bodies.has(body)) return;
+        body.bytes += bytes;
+        sender.bytes += bytes;
+        held += bytes;
+        makeRoom();
+      };
+      function leave(): void {
+        if (!sender.bodies.delete(body)) return;
+        sender.bytes -= body.bytes;
+        held -= body.bytes;
+        if (sender.bodies.size === 0) senders.delete(name);
+      }
+      function turnOut(): void {
+        leave();
+        turningOut.abort();
+      }
+      sender.bodies.add(body);
+      grow(PLACE_BYTES);
+      return { grow, leave, turnedOut: turningOut.signal };
+    },
+  };
+}
+
+/** An IPv4 address, or the network of an IPv6 address, since its owner has every address in it. */
+function networkOf(address = ''): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.');
+}
+
+interface BodyLimits {
+  maxBytes: number;
+  /** From the end of the headers to the last byte; slow single bytes do not extend it. */
+  maxMs: number;
+}
+
+/** A body slower than this is given up, whatever time is left. */
+const LEAST_BYTES_A_SECOND = 1_000;
+
+/** True if the declared length exceeds the limit, so that nothing has to be read. */
+function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
+  return Number(request.headers['content-length'] ?? 0) > maxBytes;
+}
+
+/**
+ * Reads the raw body while counting, so that an undeclared (chunked) length is limited as well.
+ * @throws ConnectorError WEBHOOK_TOO_LARGE, WEBHOOK_TOO_SLOW, WEBHOOK_ABORTED or WEBHOOKS_BUSY
+ */
+function readBody(request: IncomingMessage, limits: BodyLimits, place?: UnjudgedBody): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const tooSlow = (): void => reject(refusal('WEBHOOK_TOO_SLOW'));
+  const timer = setTimeout(tooSlow, limits.maxMs);
+  let before = 0;
+  const pulse = setInterval(() => {
+    if (size - before < LEAST_BYTES_A_SECOND) tooSlow();
+    before = size;
+  }, 1_000);
+  const take = (chunk: Buffer): void => {
+    size += chunk.length;
+    place?.grow(chunk.length);
+    if (size > limits.maxBytes) reject(refusal('WEBHOOK_TOO_LARGE'));
+    else chunks.push(chunk);
+  };
+  request.on('data', take);
+  request.once('error', (error) => reject(refusal('WEBHOOK_ABORTED', error)));
+  const turnOut = (): void => reject(refusal('WEBHOOKS_BUSY'));
+  place?.turnedOut.addEventListener('abort', turnOut, { once: true });
+  const closed = (): void => reject(refusal('WEBHOOK_ABORTED'));
+  request.once('close', closed);
+  request.once('end', () => {
+    // Every request closes in the end: creating an error for those already read would cost more than reading them.
+    request.off('close', closed);
+    resolve(Buffer.concat(chunks, size));
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    clearInterval(pulse);
+    request.off('data', take);
+    request.off('close', closed);
+  });
+}
+
+/** Where webhooks of a tenant's HRIS arrive. */
+export interface HrisAddress {
+  looksSigned(delivery: Omit<SignedDelivery, 'body'>): boolean;
+  /** Undefined unless the tenant's HRIS sent it. @throws ConnectorError WEBHOOK_KEY_UNREADABLE */
+  read(delivery: SignedDelivery): NamedEmployees | undefined;
+}
+
+/**
+ * Admits a webhook of the tenant's HRIS. The signature covers the body, so the body is read before the sender is
+ * verified, within the limit for such bodies. Only the ids are kept, because the customer's HRIS may post anything.
+ */
+async function admitHris(
+  request: IncomingMessage,
+  { tenantId, looksSigned, read }: HrisAddress & { tenantId: string },
+  { limits, unjudged }: { limits: BodyLimits; unjudged: UnjudgedBodies },
+): Promise<Delivery> {
+  const { headers } = request;
+  if (!looksSigned({ headers, at: Date.now() })) throw refusal('HRIS_WEBHOOK_FORGED');
+  const place = unjudged.enter(tenantId, request);
+  const body = await readBody(request, limits, place).finally(place.leave);
+  const named = read({ headers, body, at: Date.now() });
+  if (named === undefined) throw refusal('HRIS_WEBHOOK_FORGED');
+  const bodyHash = createHash('sha256').update(`${named.stamp}.`).update(body).digest('hex');
+  return { tenantId, bodyHash, event: HRIS_CHANGED, ids: { employeeId: named.ids }, body: '{}', state: 'waiting' };
+}
+
+/** The state that an event's name decides: waiting for the relay, ignored, or unknown to the contract. */
+export type EventClass = 'waiting' | 'ignored' | 'unknown';
+
+interface DeliveryContext {
+  tenantId: string;
+  /** The partner company in the tenant file; events of another company are stored but never acted upon. */
+  company: string | undefined;
+  classify: (event: string) => EventClass;
+}
+
+// Invalid UTF-8 is refused: a repaired body would differ from the hashed one.
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Converts a verified delivery to its inbox row: nothing parses the body after this.
+ * @throws ConnectorError WEBHOOK_MALFORMED
+ */
+export function readDelivery(bytes: Buffer, { tenantId, company, classify }: DeliveryContext): Delivery {
+  const body = decode(bytes);
+  const envelope = readWebhookEnvelope(body);
+  if (envelope === undefined) throw refusal('WEBHOOK_MALFORMED');
+  const { event, companyId, ids } = envelope;
+  const isOther = company !== undefined && companyId !== undefined && companyId !== company;
+  const state = isOther ? 'other-company' : classify(event);
+  return {
+    tenantId,
+    // The partner sends no delivery id, so a repeated delivery is recognised by its bytes.
+    bodyHash: hash('sha256', bytes),
+    event,
+    ids,
+    // Only a person who examines an unknown event needs the body.
+    body: state === 'unknown' ? body : '',
+    state,
+  };
+}
+
+/** Drops the cause: the decoder's message might quote the body. */
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw refusal('WEBHOOK_MALFORMED');
+  }
 }

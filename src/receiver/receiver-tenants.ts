@@ -2,8 +2,7 @@ import { findHrisAdapter } from '../hris/registry.ts';
 import { looksSigned, readSigned } from '../http/signed-delivery.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
-import type { ReceiverTenant } from './admit.ts';
-import type { HrisAddress } from './admit-hris.ts';
+import type { HrisAddress, ReceiverTenant } from './admit.ts';
 import { refusal } from './refusals.ts';
 
 export interface ReceiverTenants {

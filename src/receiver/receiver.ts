@@ -1,15 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Delivery } from '../store/inbox.ts';
-import { type Admission, admit, findTenant, type ReceiverTenant } from './admit.ts';
+import {
+  type Admission,
+  admit,
+  createUnjudgedBodies,
+  type EventClass,
+  findTenant,
+  type ReceiverTenant,
+} from './admit.ts';
 import { abortable, type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
-import type { EventClass } from './read-delivery.ts';
-import type { ReceiverMetrics } from './receiver-metrics.ts';
-import { createRefusalLog, type RefusalLog } from './refusal-notes.ts';
-import { refusal } from './refusals.ts';
-import { createUnjudgedBodies } from './unjudged-bodies.ts';
+import { createRefusalLog, type RefusalLog, refusal } from './refusals.ts';
 
 export interface ReceiverOptions {
   port: number;
@@ -191,3 +195,36 @@ async function drain(server: Server, gate: CommitGate): Promise<void> {
   clearTimeout(late);
   await gate.close();
 }
+
+/** Counters of the receiver. Labels are tenant ids and our own codes, never text from outside. */
+export function createReceiverMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    deliveries: new Counter({
+      name: 'hirebridge_webhook_deliveries_total',
+      help: 'Webhook deliveries answered, by tenant (empty when unknown), status and code.',
+      labelNames: ['tenant', 'status', 'code'] as const,
+      registers,
+    }),
+    unknownEvents: new Counter({
+      name: 'hirebridge_webhook_unknown_events_total',
+      help: 'Deliveries with an event name that the contract does not know; stored without effect.',
+      labelNames: ['tenant'] as const,
+      registers,
+    }),
+    foreignEvents: new Counter({
+      name: 'hirebridge_webhook_foreign_company_total',
+      help: 'Deliveries that name another company than the tenant file; stored without effect.',
+      labelNames: ['tenant'] as const,
+      registers,
+    }),
+    held: new Gauge({ name: 'hirebridge_webhook_held', help: 'Deliveries waiting for the store.', registers }),
+    seconds: new Histogram({
+      name: 'hirebridge_webhook_seconds',
+      help: 'From the end of the headers to the answer.',
+      buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.4, 5, 10],
+      registers,
+    }),
+  };
+}
+type ReceiverMetrics = ReturnType<typeof createReceiverMetrics>;

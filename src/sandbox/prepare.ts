@@ -12,7 +12,7 @@ import {
 } from './records/companies.ts';
 import { createFlow } from './records/enrolments.ts';
 import { createPipeline } from './records/pipelines.ts';
-import { seedAssessments } from './seed/assessments.ts';
+import { seedAssessments } from './seed/richness.ts';
 import { type SeedOrder, seedBooking, seedCompany, seedWorkspace } from './seed/seed.ts';
 import { SandboxState, type StateOptions } from './state.ts';
 

@@ -1,8 +1,180 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { ConnectorError } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
 import { hireColumns, readKept, type Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
+import type { SavedPlanRecordTable, SavedPlanTable } from './stream-tables.ts';
+
+/** A plan kept until a person applies it. Its changes hold personal data and stay in the store. */
+interface NewSavedPlan {
+  tenantId: string;
+  /** A stream, or `hire 5012/1`. */
+  subject: string;
+  source: SavedPlanTable['source'];
+  mappingHash: string | null;
+  by: string;
+  records: readonly { id: string; change: unknown }[];
+}
+
+export interface SavedPlan {
+  hash: string;
+  tenantId: string;
+  subject: string;
+  source: SavedPlanTable['source'];
+  mappingHash: string | null;
+}
+
+/** Rows in one statement: databases limit the number of its parameters. */
+const MOST_ROWS = 500;
+
+/** Hash of what the plan would do: the same plan has the same hash, regardless of its maker and time. */
+function planHash({ tenantId, subject, source, mappingHash, records }: NewSavedPlan): string {
+  const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([tenantId, subject, source, mappingHash, sorted]))
+    .digest('hex');
+}
+
+/** Saves a plan and returns its hash. A plan that is made again can be applied again. */
+export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string> {
+  const hash = planHash(plan);
+  await store.kysely.transaction().execute(async (trx) => {
+    await trx.deleteFrom('saved_plan_records').where('plan_hash', '=', hash).execute();
+    const times = { planned_at: store.now, planned_by: plan.by };
+    await trx
+      .insertInto('saved_plans')
+      .values({
+        plan_hash: hash,
+        tenant_id: plan.tenantId,
+        subject: plan.subject,
+        source: plan.source,
+        mapping_hash: plan.mappingHash,
+        ...times,
+      })
+      .onConflict((c) => c.column('plan_hash').doUpdateSet(times))
+      .execute();
+    for (let from = 0; from < plan.records.length; from += MOST_ROWS)
+      await trx
+        .insertInto('saved_plan_records')
+        .values(
+          await Promise.all(
+            plan.records.slice(from, from + MOST_ROWS).map(async ({ id, change }) => ({
+              plan_hash: hash,
+              record_id: id,
+              change: await sealed(store, 'saved_plan_records.change', plan.tenantId, JSON.stringify(change)),
+              state: 'planned' as const,
+            })),
+          ),
+        )
+        .execute();
+  });
+  return hash;
+}
+
+/** The plan whose hash begins with `prefix`. @throws ConnectorError PLAN_UNKNOWN, PLAN_AMBIGUOUS */
+export async function findPlan(store: Store, prefix: string): Promise<SavedPlan> {
+  const rows = await store.kysely
+    .selectFrom('saved_plans')
+    .selectAll()
+    // A range on the key's order finds hashes by their first characters.
+    .where('plan_hash', '>=', prefix)
+    .where('plan_hash', '<', `${prefix}g`)
+    .limit(2)
+    .execute();
+  const [row, other] = rows;
+  if (row === undefined || other !== undefined) throw notOne(prefix, other !== undefined);
+  const { plan_hash: hash, tenant_id: tenantId, subject, source, mapping_hash: mappingHash } = row;
+  return { hash, tenantId, subject, source, mappingHash };
+}
+
+function notOne(prefix: string, several: boolean): ConnectorError {
+  return new ConnectorError({
+    code: several ? 'PLAN_AMBIGUOUS' : 'PLAN_UNKNOWN',
+    action: 'reject',
+    message: several
+      ? `Several plans begin with ${prefix}. Give more of the hash.`
+      : `No plan begins with ${prefix}. Make one with hirebridge plan, and give the hash that it prints.`,
+  });
+}
+
+interface SavedRecord<Change> {
+  id: string;
+  change: Change;
+  state: SavedPlanRecordTable['state'];
+}
+
+/** The records of a plan in one state, by id. */
+export async function readPlanRecords<Change>(
+  store: Store,
+  hash: string,
+  state?: SavedPlanRecordTable['state'],
+): Promise<SavedRecord<Change>[]> {
+  const query = store.kysely
+    .selectFrom('saved_plan_records')
+    .innerJoin('saved_plans', 'saved_plans.plan_hash', 'saved_plan_records.plan_hash')
+    .selectAll('saved_plan_records')
+    .select('saved_plans.tenant_id')
+    .where('saved_plan_records.plan_hash', '=', hash)
+    .orderBy('record_id');
+  const rows = await (state === undefined ? query : query.where('state', '=', state)).execute();
+  return rows.map((row) => ({ id: row.record_id, change: JSON.parse(row.change) as Change, state: row.state }));
+}
+
+/** Records the outcome of these records of a plan. */
+export async function markRecords(
+  store: Store,
+  hash: string,
+  ids: readonly string[],
+  state: SavedPlanRecordTable['state'],
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += MOST_ROWS)
+    await store.kysely
+      .updateTable('saved_plan_records')
+      .set({ state })
+      .where('plan_hash', '=', hash)
+      .where('record_id', 'in', ids.slice(from, from + MOST_ROWS))
+      .execute();
+}
+
+/** A plan and the states of its records so far. */
+export interface ListedPlan extends SavedPlan {
+  plannedAt: number;
+  plannedBy: string;
+  records: Partial<Record<SavedPlanRecordTable['state'], number>>;
+}
+
+/** A tenant's latest plans, or a single one. */
+export async function listPlans(
+  { kysely }: Store,
+  { tenantId, hash, limit = 1 }: { tenantId: string; hash?: string; limit?: number },
+): Promise<ListedPlan[]> {
+  let query = kysely.selectFrom('saved_plans').selectAll().where('tenant_id', '=', tenantId);
+  if (hash !== undefined) query = query.where('plan_hash', '=', hash);
+  const rows = await query.orderBy('planned_at', 'desc').limit(limit).execute();
+  if (rows.length === 0) return [];
+  const counts = await kysely
+    .selectFrom('saved_plan_records')
+    .select(['plan_hash', 'state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where(
+      'plan_hash',
+      'in',
+      rows.map((row) => row.plan_hash),
+    )
+    .groupBy(['plan_hash', 'state'])
+    .execute();
+  const countsOf = Map.groupBy(counts, (row) => row.plan_hash);
+  return rows.map((row) => ({
+    hash: row.plan_hash,
+    tenantId: row.tenant_id,
+    subject: row.subject,
+    source: row.source,
+    mappingHash: row.mapping_hash,
+    plannedAt: Number(row.planned_at),
+    plannedBy: row.planned_by,
+    records: Object.fromEntries((countsOf.get(row.plan_hash) ?? []).map(({ state, count }) => [state, Number(count)])),
+  }));
+}
 
 /** A plan to save: the hash of its mapping, and the change. */
 interface NewPlan {

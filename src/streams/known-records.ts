@@ -2,10 +2,10 @@ import { createHash, hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import packageFile from '../../package.json' with { type: 'json' };
-import { tablesOf } from '../mapping/bind-tables.ts';
 import { pathsRead } from '../mapping/compile-rule.ts';
-import { customFieldsRead } from '../mapping/custom-fields-in-use.ts';
+import { customFieldsRead } from '../mapping/custom-fields.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
+import { tablesOf } from '../mapping/load-mapping.ts';
 import { endOfText, parseJson, walkObject } from '../partner/client/json-text.ts';
 import type { RowFacts } from './read-page.ts';
 

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
-import { bindTables, tablesOf } from '../mapping/bind-tables.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
+import { bindTables, tablesOf } from '../mapping/load-mapping.ts';
 import { lookupTables, type TableName, type TableRows } from '../mapping/lookup-tables.ts';
 import { readLookupRows } from '../store/lookup-rows.ts';
 import type { Store } from '../store/open-store.ts';

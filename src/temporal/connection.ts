@@ -9,7 +9,7 @@ import {
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { ConnectorError } from '../errors.ts';
-import { grpcCode, reasonOf } from './grpc-error.ts';
+import { searchAttributes } from './ids.ts';
 
 export interface TemporalSettings {
   /** Undefined if neither environment nor profile names a server: then the embedded one is used. */
@@ -203,4 +203,95 @@ function invalid(reason: string, cause?: unknown): ConnectorError {
     message: `Temporal's settings (TEMPORAL_* and its profile file) cannot be used: ${reason}.`,
     cause,
   });
+}
+
+/** gRPC status codes that decisions depend on, by number (grpc.io/docs/guides/status-codes). */
+const names: Record<number, string> = {
+  3: 'INVALID_ARGUMENT',
+  5: 'NOT_FOUND',
+  7: 'PERMISSION_DENIED',
+  12: 'UNIMPLEMENTED',
+  16: 'UNAUTHENTICATED',
+};
+
+/** The status in a Temporal server's error, wrapped or not; undefined for all others, such as no answer. */
+export function grpcCode(error: unknown): string | undefined {
+  if (isGrpcServiceError(error)) return names[error.code];
+  return error instanceof Error && error.cause !== undefined ? grpcCode(error.cause) : undefined;
+}
+
+/** The deepest message in a chain of causes: the SDK's outer messages only say that something failed. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
+}
+
+/** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all our attributes are keywords. */
+const KEYWORD = 2;
+
+interface Verdicts {
+  missing: string[];
+  otherType: string[];
+}
+
+/**
+ * Checks before anything starts that the namespace has our search attributes: starting a workflow with a missing one
+ * fails. Throws SEARCH_ATTRIBUTES_MISSING with the command that creates them.
+ */
+export async function checkSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const { missing, otherType } = await connection.withDeadline(Date.now() + 10_000, () => look(connection, namespace));
+  if (missing.length === 0 && otherType.length === 0) return;
+  const asked = Object.entries(searchAttributes);
+  const problems = [
+    ...missing.map((name) => `${name} is missing`),
+    ...otherType.map((name) => `${name} is not of type ${asked.find(([known]) => known === name)?.[1] ?? ''}`),
+  ];
+  throw new ConnectorError({
+    code: 'SEARCH_ATTRIBUTES_MISSING',
+    action: 'reject',
+    message:
+      `Temporal's namespace ${namespace} lacks search attributes: ${problems.join(', ')}.` +
+      (missing.length === 0 ? ' Use another namespace.' : ` Create them: ${command(connection, namespace, missing)}`),
+    details: { missing, otherType },
+  });
+}
+
+/** The command that creates them: Temporal Cloud has its own tool; elsewhere the Temporal CLI does it. */
+function command({ options: { address } }: Connection, namespace: string, names: string[]): string {
+  if (/\.(tmprl\.cloud|temporal\.io)(:\d+)?$/.test(address)) {
+    const pairs = names.map((name) => `--search-attribute ${name}=Keyword`).join(' ');
+    return `tcld namespace search-attributes add --namespace ${namespace} ${pairs}`;
+  }
+  // The CLI pairs names with types, and silently ignores names beyond the number of types.
+  const flags = names.map((name) => `--name ${name} --type Keyword`).join(' ');
+  const where = `--address ${address} --namespace ${namespace}`;
+  return `temporal operator search-attribute create ${where} ${flags}`;
+}
+
+async function look(connection: Connection, namespace: string): Promise<Verdicts> {
+  try {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    const names = Object.keys(searchAttributes);
+    return {
+      missing: names.filter((name) => !(name in customAttributes)),
+      otherType: names.filter((name) => name in customAttributes && customAttributes[name] !== KEYWORD),
+    };
+  } catch (error) {
+    // Temporal Cloud does not offer the operator service; instead, a query with an unknown attribute is refused.
+    if (!isGrpcServiceError(error)) throw error;
+    return { missing: await unknownToQueries(connection, namespace), otherType: [] };
+  }
+}
+
+async function unknownToQueries(connection: Connection, namespace: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (const name of Object.keys(searchAttributes)) {
+    try {
+      await connection.workflowService.countWorkflowExecutions({ namespace, query: `${name} = 'none'` });
+    } catch (error) {
+      if (grpcCode(error) !== 'INVALID_ARGUMENT') throw error;
+      missing.push(name);
+    }
+  }
+  return missing;
 }

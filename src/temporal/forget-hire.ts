@@ -1,11 +1,10 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Forgetting } from '../../activities/connections.ts';
 import { withFailpoints } from '../failpoint.ts';
-import { endWorkflows } from './end-workflows.ts';
-import { grpcCode } from './grpc-error.ts';
+import { grpcCode } from './connection.ts';
 import type { HireClient } from './hire-client.ts';
 import { hireWorkflowId, reconcileScheduleId, streamScheduleId } from './ids.ts';
-import { listSchedules, removeSchedule } from './schedules.ts';
+import { endWorkflows, listSchedules, removeSchedule } from './schedules.ts';
 
 /** Lets an erasure delete what Temporal knows. */
 export function forgettingIn(hires: HireClient): Forgetting {

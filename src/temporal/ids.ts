@@ -1,7 +1,6 @@
 import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { bulkQueueOf } from '../../workflows/bulk-queue.ts';
-import { hintSignal } from '../../workflows/messages.ts';
+import { bulkQueueOf, hintSignal } from '../../workflows/messages.ts';
 import type { HintAbout, HireInput, HireTiming } from '../hire/hire.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
@@ -29,7 +28,7 @@ export function streamScheduleId(installationId: string, tenantId: string, strea
   return `${installationId}/sync/${tenantId}/${stream}`;
 }
 
-export interface HireStart {
+interface HireStart {
   tenantId: string;
   jobCandidateId: string;
   timing: HireTiming;
@@ -63,3 +62,6 @@ export function attributes(tenantId: string, flow: string): TypedSearchAttribute
     { key: flowKey, value: flow },
   ]);
 }
+
+/** Search attributes of our workflows, with types. Ids and fixed words only, because they are not encrypted. */
+export const searchAttributes = { TenantId: 'Keyword', Flow: 'Keyword', Stage: 'Keyword' } as const;

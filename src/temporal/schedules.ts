@@ -8,9 +8,11 @@ import {
   type ScheduleSpec,
   type ScheduleSpecDescription,
   type ScheduleSummary,
+  WorkflowNotFoundError,
 } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
+import type { Reconciled } from '../hire/hire-activities.ts';
 import { isLookup, streamNames, workflowOf } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import type { HireClient } from './hire-client.ts';
@@ -23,7 +25,7 @@ const MOST_JITTER_MS = 30_000;
 const AT_ONCE = 8;
 
 /** A tenant whose schedules the server should have; those of a paused tenant are paused there. */
-export interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'mode' | 'policies' | 'streams'> {
+interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'mode' | 'policies' | 'streams'> {
   paused: boolean;
 }
 
@@ -189,4 +191,49 @@ function optionsOf(installationId: string, timed: Timed) {
 function ignoreRace(error: unknown): void {
   if (error instanceof Error && error.name === 'ScheduleAlreadyRunning') return;
   throw error;
+}
+
+const TERMINATED_AT_ONCE = 10;
+
+/**
+ * Terminates every running workflow of a tenant and returns how many it found. The server's list lags a little, so only
+ * a later pass that finds none proves that none is left.
+ */
+export async function endWorkflows(
+  { client, installationId }: HireClient,
+  tenantId: string,
+  reason: string,
+): Promise<number> {
+  const query = `TenantId = "${tenantId}" and ExecutionStatus = "Running"`;
+  const running: { workflowId: string; runId: string }[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query }))
+    if (workflowId.startsWith(`${installationId}/`)) running.push({ workflowId, runId });
+  const limit = pLimit(TERMINATED_AT_ONCE);
+  await Promise.all(
+    running.map(({ workflowId, runId }) =>
+      limit(() => client.workflow.getHandle(workflowId, runId).terminate(reason).then(noop, unlessGone)),
+    ),
+  );
+  return running.length;
+}
+
+function noop(): void {}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}
+
+/** When the last reconcile that Temporal shows ended; two calls. Undefined if none says so. */
+export async function askLastReconcile(
+  { client, installationId }: HireClient,
+  tenantId: string,
+): Promise<number | undefined> {
+  const prefix = reconcileScheduleId(installationId, tenantId);
+  const query = `TenantId = '${tenantId}' AND Flow = 'reconcile' AND ExecutionStatus = 'Completed'`;
+  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 10 })) {
+    if (!workflowId.startsWith(prefix)) continue;
+    const { reconciledAt } = (await client.workflow.getHandle(workflowId, runId).result()) as Partial<Reconciled>;
+    return reconciledAt;
+  }
+  return undefined;
 }

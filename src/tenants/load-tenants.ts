@@ -23,7 +23,7 @@ import {
 } from '../yaml/yaml-file.ts';
 import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
-import { impossibleOf } from './impossible-settings.ts';
+import { foreignSecrets, impossibleOf, namedSecrets, optionTexts } from './impossible-settings.ts';
 import type { Notify } from './notify-section.ts';
 import {
   destinationTenant,
@@ -33,7 +33,6 @@ import {
   loadTenantMapping,
   requisitionFields,
 } from './open-hris.ts';
-import { foreignSecrets, namedSecrets, optionTexts } from './own-secrets.ts';
 import { retention, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 import type { StreamSettings } from './stream-settings.ts';

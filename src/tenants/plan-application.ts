@@ -7,9 +7,8 @@ import { countPeopleOf } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, differencesOf, hrisSystem, type Loaded, otherSystems, overlaps } from './clashes.ts';
-import { impossibleOf } from './impossible-settings.ts';
+import { foreignSecrets, impossibleOf } from './impossible-settings.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
-import { foreignSecrets } from './own-secrets.ts';
 import type { Tenant } from './schema.ts';
 
 export interface PlannedApplication {

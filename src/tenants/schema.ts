@@ -481,10 +481,18 @@ export interface Tenant extends Omit<TenantFile, 'hris' | 'destinations'> {
 }
 
 /** A further system of a tenant, with its own kind, connection and mapping. */
-export type Destination = Tenant['hris'] & { mapping: string };
+type Destination = Tenant['hris'] & { mapping: string };
 
 /** Names of an operation's query parameters, paging included; undefined if the operation is unknown or takes none. */
 function queryNamesOf(operation: string): string[] | undefined {
   const query = allEndpoints().find(({ id }) => id === operation)?.query;
   return query instanceof z.ZodObject ? Object.keys(query.shape) : undefined;
+}
+
+/**
+ * Stages in which a person counts as hired: those that enrol them and those that make their employee. A person who
+ * skips the former, or has moved on to the latter, is hired all the same.
+ */
+export function hiringStagesOf({ policies }: { policies: Pick<Tenant['policies'], 'enrolAt' | 'createAt'> }): string[] {
+  return [...new Set([...policies.enrolAt, ...policies.createAt])];
 }

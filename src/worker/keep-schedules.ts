@@ -5,9 +5,8 @@ import { hasWriteUnderWay } from '../store/intents.ts';
 import type { Store } from '../store/open-store.ts';
 import { createLease } from '../store/processes.ts';
 import { compareAnew } from '../store/tenant-states.ts';
-import { endWorkflows } from '../temporal/end-workflows.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
-import { alignSchedules, listSchedules } from '../temporal/schedules.ts';
+import { alignSchedules, endWorkflows, listSchedules } from '../temporal/schedules.ts';
 import type { KnownTenants } from '../tenants/known-tenants.ts';
 
 export interface ScheduleKeeper {

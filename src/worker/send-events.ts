@@ -4,7 +4,7 @@ import { inActivity, withFailpoints } from '../failpoint.ts';
 import { firstEvents, markEventRefused, markEventTaken } from '../store/events-out.ts';
 import { createLease } from '../store/processes.ts';
 import type { EventOutRow } from '../store/schema.ts';
-import { createPoster } from './post-notice.ts';
+import { createPoster } from './notices.ts';
 import type { Chore } from './run-chores.ts';
 
 /** First events of hires fetched by one look. */

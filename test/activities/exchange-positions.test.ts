@@ -4,7 +4,7 @@ import type { FieldValue } from '../../src/hire/hire.ts';
 import { planExchange } from '../../src/operator/plan-streams.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
-import { linkRequisition } from '../../src/store/requisitions.ts';
+import { linkRequisition } from '../../src/store/jobs.ts';
 import { CALM } from '../convergence/calm.ts';
 import { mappingText, positionFields, type TwoWayField } from '../convergence/fields.ts';
 import type { Asked, Conditions } from '../convergence/process.ts';

@@ -1,10 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startWorld, type World, type WorldOptions } from '../harness/world.ts';
 
 /** A Temporal server of the bench's own. */

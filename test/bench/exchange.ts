@@ -5,12 +5,12 @@ import type { Client } from 'pg';
 import {
   API_KEY,
   type BambooDouble,
+  markChanged,
   REFERENCE_FIELD,
   signWebhook,
   startBambooDouble,
   webhookPayloads,
 } from '../../src/counterparts/bamboohr-double.ts';
-import { markChanged } from '../../src/counterparts/bamboohr-records.ts';
 import { untilBaseline } from '../harness/hiring.ts';
 import { startWorld, until, type World } from '../harness/world.ts';
 import { withPostgresWorld, withTemporal } from './bench-world.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { rowsOf } from '../../src/counterparts/new-database.ts';
+import { rowsOf } from '../../src/counterparts/start-postgres.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import type { World } from '../harness/world.ts';
 import type { HR_SYSTEMS, HrSystem } from './hr-systems.ts';

@@ -6,9 +6,8 @@
  * it plays N seeds with the product's own processes on a real Temporal, workers killed by SIGKILL.
  */
 import { parseArgs } from 'node:util';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { type Played, playSeed } from './play-seed.ts';
 import { playRealSeed } from './real/play-real-seed.ts';
 import { playStrangeSeed } from './strange/play.ts';

@@ -1,8 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
-import type { TestPostgres } from '../../src/counterparts/start-postgres.ts';
+import { asAdmin, newDatabase, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import { migrateStore } from '../../src/store/migrate.ts';
 import { type DevServer, startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';

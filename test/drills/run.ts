@@ -2,8 +2,7 @@
 // With --writes a failover in the middle of each kind of write that a fleet at work makes.
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { drills, writeFailovers } from './drills.ts';
 import { buildGround, type Ground } from './ground.ts';
 import { type Drill, faultsOf, Impossible, type Outcome, playDrill } from './play-drill.ts';

@@ -3,7 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
+import { newDatabase } from '../../src/counterparts/start-postgres.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { type ErasureReceipt, openErasures } from '../../src/store/erasures.ts';

@@ -1,8 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../src/counterparts/start-postgres.ts';
+import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { purgeWrites } from '../../src/store/retention.ts';
 import { type Process, startWorld, type World } from '../harness/world.ts';

@@ -2,9 +2,8 @@
 // The same, and with two workers, on a Postgres that has grown for years: -- --old-rows N [--landed N] [--hints N]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { type FullNumbers, measureFull } from './full-store.ts';
 import { type FleetNumbers, measureFleet } from './measure-fleet.ts';
 

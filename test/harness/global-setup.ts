@@ -3,9 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { createLines } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { type ResolvedCli, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { createLines, type ResolvedCli, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { pace } from './pace.ts';
 import { startFleet } from './start-fleet.ts';
 

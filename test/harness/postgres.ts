@@ -1,4 +1,4 @@
-import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
+import { asAdmin, newDatabase } from '../../src/counterparts/start-postgres.ts';
 import { fromHarness } from './services.ts';
 
 export interface TestDatabase {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decimalValue } from '../../src/hire/decimal.ts';
+import { decimalValue } from '../../src/values/transforms.ts';
 
 test.each([
   ['1200.50', 1200.5],

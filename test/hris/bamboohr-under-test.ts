@@ -1,12 +1,14 @@
 import {
   API_KEY,
+  addPeople,
   type BambooDouble,
   CUSTOM_FIELDS,
+  FILE_CATEGORY,
   REFERENCE_FIELD,
   signWebhook,
+  touchPeople,
   webhookPayloads,
 } from '../../src/counterparts/bamboohr-double.ts';
-import { addPeople, FILE_CATEGORY, touchPeople } from '../../src/counterparts/bamboohr-records.ts';
 import { bamboohrWebhooks } from '../../src/hris/bamboohr/options.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';

@@ -1,5 +1,4 @@
-import { asAdmin } from '../../src/counterparts/new-database.ts';
-import type { TestPostgres } from '../../src/counterparts/start-postgres.ts';
+import { asAdmin, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import type { Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { ownClock, signal } from './profile.ts';

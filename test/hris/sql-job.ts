@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { asAdmin } from '../../src/counterparts/new-database.ts';
+import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import type { Powers } from '../../src/hris-kit/hris-under-test.ts';
 
 /** The table as a customer has it whose own job numbers new rows. */

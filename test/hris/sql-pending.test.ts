@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { asAdmin } from '../../src/counterparts/new-database.ts';
+import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
-import { addPeople } from '../../src/counterparts/bamboohr-records.ts';
+import { API_KEY, addPeople, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import type { TrytonServer } from '../../src/counterparts/start-tryton.ts';
 import { TRYTON_PASSWORD } from '../../src/counterparts/start-tryton.ts';
 import { openHris } from '../../src/hris/registry.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
+import { asAdmin, newDatabase } from '../../src/counterparts/start-postgres.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';

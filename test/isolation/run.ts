@@ -2,11 +2,9 @@
 // npm run test:isolation -- [--case NAME]... [--store sqlite|postgres]... [--hires N] [--every MS] [--scale 0..1]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { newDatabase, startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { judgeOutcome } from './judge-outcome.ts';
 import { type CaseOptions, measureCase } from './measure-case.ts';
 import { namedTroubles, troubles } from './troubles.ts';

@@ -1,10 +1,8 @@
 import { styleText } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { noteFigures } from '../docs/figures.ts';
 import { describe, profiles } from './cases.ts';
 import { isAsExpected, type Outcome, playProfile } from './play-profile.ts';

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { customFieldsMapped, customFieldsRead } from '../../src/mapping/custom-fields-in-use.ts';
-import { evaluateMapping } from '../../src/mapping/evaluate.ts';
-import { evaluateBack } from '../../src/mapping/evaluate-back.ts';
+import { customFieldsMapped, customFieldsRead } from '../../src/mapping/custom-fields.ts';
+import { evaluateBack, evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { loadMapping, type Mapping } from '../../src/mapping/load-mapping.ts';
 import { partnerTargets, sourceRecords } from '../../src/mapping/source-fields.ts';
 import { CandidateUpdate } from '../../src/partner/contract/candidates.ts';

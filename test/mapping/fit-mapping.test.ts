@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DescribedField } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
-import { fitMapping } from '../../src/mapping/fit-mapping.ts';
+import { fitMapping, optionGaps } from '../../src/mapping/fit-mapping.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
-import { optionGaps } from '../../src/mapping/option-gaps.ts';
 import { parseYaml } from '../../src/yaml/yaml-file.ts';
 import { textField } from './text-field.ts';
 

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { isExactlyOnce } from '../harness/judge-hires.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
 import { type KillRow, loadMarathon, type Marathon, saveMarathon } from './kill-rows.ts';

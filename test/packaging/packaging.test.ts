@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { createRegistry } from '../../src/health.ts';
-import { createReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
+import { createReceiverMetrics } from '../../src/receiver/receiver.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createMetrics } from '../../src/worker/metrics.ts';
 

@@ -1,9 +1,8 @@
 // A store is lost and put back: npm run test:restore -- [--only TEXT]... [--at-once N]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
 import { AGES, KINDS, playRestore, type RestoreOptions, STORES } from './restore.ts';
 

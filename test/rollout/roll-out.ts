@@ -1,5 +1,5 @@
+import type { Rollout } from '../../src/cli/rollout.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import type { Rollout } from '../../src/temporal/rollout.ts';
 import { startTraffic } from '../harness/hire-traffic.ts';
 import { takeApplicants } from '../harness/hiring.ts';
 import { isExactlyOnce, type Judged } from '../harness/judge-hires.ts';

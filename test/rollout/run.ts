@@ -2,11 +2,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { buildServer } from '../temporal-production/build-server.ts';
 import { startServer } from '../temporal-production/start-server.ts';
 import { faultsOf, rollOut } from './roll-out.ts';

@@ -1,5 +1,5 @@
 import { isEventName } from '../../src/partner/contract/events.ts';
-import { readDelivery } from '../../src/receiver/read-delivery.ts';
+import { readDelivery } from '../../src/receiver/admit.ts';
 import { runDueTasks } from '../../src/sandbox/background.ts';
 import { act } from '../../src/sandbox/control/server.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';

@@ -3,8 +3,7 @@
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { renderTable } from '../../src/cli/command.ts';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../src/counterparts/start-postgres.ts';
+import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { purgeBodies } from '../../src/store/retention.ts';
 import { type Asked, plansOf, recorder, rowsIn, stepsOf } from '../store/recording-store.ts';

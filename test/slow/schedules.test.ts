@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
-import { askLastReconcile } from '../../src/temporal/last-reconcile.ts';
+import { askLastReconcile } from '../../src/temporal/schedules.ts';
 import { untilBaseline } from '../harness/exactly-hired.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { startWorld, until, type World } from '../harness/world.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
-import { FILE_CATEGORY } from '../../src/counterparts/bamboohr-records.ts';
+import { API_KEY, FILE_CATEGORY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { joinFleet } from '../harness/fleet.ts';
 import { untilHired } from '../harness/hiring.ts';

@@ -2,8 +2,7 @@
 // npm run test:soak -- [--minutes N] [--tenants N] [--curves FILE.svg]
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { drawSamples, judgeFlat } from './flat.ts';
 import { soak } from './soak.ts';
 

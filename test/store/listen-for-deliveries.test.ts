@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { readDelivery } from '../../src/receiver/read-delivery.ts';
+import { readDelivery } from '../../src/receiver/admit.ts';
 import { insertDelivery, listenForDeliveries } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { until } from '../harness/until.ts';

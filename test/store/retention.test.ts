@@ -7,7 +7,7 @@ import { keepRefusal } from '../../src/store/holds.ts';
 import { insertDeliveries, insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { insertPlan, latestPlan } from '../../src/store/plans.ts';
+import { findPlan, insertPlan, latestPlan, savePlan } from '../../src/store/plans.ts';
 import {
   listOverdue,
   purgeBodies,
@@ -17,7 +17,6 @@ import {
   purgeWriteLog,
   purgeWrites,
 } from '../../src/store/retention.ts';
-import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
 import type { ForeignWriteRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { freshStore, kinds } from './stores.ts';

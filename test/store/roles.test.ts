@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { asAdmin } from '../../src/counterparts/new-database.ts';
+import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/command.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { isGood, type Measure, measurePasses, measureQuarantine } from './measure-stream.ts';
 
 const { values } = parseArgs({ options: { candidates: { type: 'string', default: '100000' } } });

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { buildServer } from './build-server.ts';
 import { startServer } from './start-server.ts';
 

@@ -7,7 +7,7 @@ import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/com
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
 import { type DevServer, type DevServerOptions, startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { searchAttributes } from '../../src/temporal/dev-server/search-attributes.ts';
+import { searchAttributes } from '../../src/temporal/ids.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paceStarts } from '../../src/temporal/signal-hire.ts';
+import { paceStarts } from '../../src/temporal/hire-client.ts';
 
 const hire = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId });
 

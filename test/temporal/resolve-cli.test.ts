@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type CliProgress, createLines } from '../../src/temporal/dev-server/cli-progress.ts';
-import { PINNED_CLI } from '../../src/temporal/dev-server/cli-version.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { PINNED_CLI } from '../../src/temporal/dev-server/cli-cache.ts';
+import { type CliProgress, createLines, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const run = promisify(execFile);

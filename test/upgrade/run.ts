@@ -2,11 +2,9 @@
 // npm run test:upgrade -- [--from COMMIT] [--hires N] [--store sqlite|postgres] [--rows OLD_DELIVERIES] [--back]
 // --back: from the last version without the newest change of the tables, which then takes everything over again.
 import { parseArgs } from 'node:util';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { BASE_COMMIT, checkOutBase, versionBefore } from './check-out-base.ts';
 import { faultsOf, faultsOfReturn } from './judge-upgrade.ts';
 import { upgrade } from './upgrade.ts';

@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from 'kysely';
 import { onTestFinished } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
-import { readDelivery } from '../../src/receiver/read-delivery.ts';
+import { readDelivery } from '../../src/receiver/admit.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';

@@ -61,7 +61,7 @@ function sqlHris(url: string, stop: () => Promise<void>): DemoHris {
 
 async function onPostgres(): Promise<DemoHris> {
   const { startPostgres } = await import('../../counterparts/start-postgres.ts');
-  const { newDatabase } = await import('../../counterparts/new-database.ts');
+  const { newDatabase } = await import('../../counterparts/start-postgres.ts');
   const server = await startPostgres();
   return sqlHris(await newDatabase(server.url), () => server.stop());
 }

@@ -4,7 +4,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../../errors.ts';
-import { assertNotInClear } from '../../sql/assert-not-in-clear.ts';
+import { assertNotInClear } from '../../sql/postgres-pool.ts';
 import { NodeSqliteDialect, openSqliteFile, withExactIntegers } from '../../sql/sqlite-dialect.ts';
 import type { WriteOptions } from '../port.ts';
 import { halfOf, type Row, returning, type SqlDatabase, type SqlWrite, type Tables, whileOpen } from './database.ts';

@@ -5,7 +5,6 @@ import { JobCandidateUpdate } from '../../partner/contract/job-candidates.ts';
 import { JobInput, jobStatuses, publishTypes } from '../../partner/contract/jobs.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
 import { type Context, invalidRequest } from '../context.ts';
-import { emit } from '../events.ts';
 import { apply, changeConsent } from '../records/applications.ts';
 import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
 import {
@@ -15,6 +14,7 @@ import {
   renderValue,
   upsertValue,
 } from '../records/custom-fields.ts';
+import { emit } from '../records/deliveries.ts';
 import {
   addToJob,
   findJobCandidate,

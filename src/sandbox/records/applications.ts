@@ -1,7 +1,7 @@
 import { type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
-import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { type Candidate, candidateByEmail, createCandidate, findCandidate } from './candidates.ts';
+import { emit } from './deliveries.ts';
 import { addToJob, findJobCandidate, type JobCandidate, jobCandidateOf, updateJobCandidate } from './job-candidates.ts';
 import { findJob } from './pipelines.ts';
 import { scheduleScoring } from './rescoring.ts';

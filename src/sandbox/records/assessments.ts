@@ -1,8 +1,8 @@
 import { aiLanguages, defaultBuckets, minutesPerQuestion } from '../../partner/contract/assessment.ts';
 import { type Context, effect, notFound, refuse } from '../context.ts';
-import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import type { SandboxState } from '../state.ts';
+import { emit } from './deliveries.ts';
 import { lastEntry, readLedger } from './ledger.ts';
 import { findJob, type Job } from './pipelines.ts';
 import { schedule } from './tasks.ts';

@@ -1,5 +1,5 @@
 import { type Context, effect, iso, notFound, refuse } from '../context.ts';
-import { emit } from '../events.ts';
+import { emit } from './deliveries.ts';
 import { jobCandidateIdsOf, removeJobCandidates } from './job-candidates.ts';
 
 /** The flattened profile of section 2.3, always with every key. */

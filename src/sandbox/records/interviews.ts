@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Context, effect, invalidRequest } from '../context.ts';
-import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import { flowStepScored, flowStepStarted } from './assessment-flows.ts';
 import { findAssessment } from './assessments.ts';
+import { emit } from './deliveries.ts';
 import {
   findSubmission,
   type Invite,

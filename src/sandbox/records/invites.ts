@@ -1,9 +1,9 @@
 import { ApiError, type Context, effect, invalidRequest, notFound, refuse } from '../context.ts';
-import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import type { SandboxState } from '../state.ts';
 import { type Assessment, findAssessment } from './assessments.ts';
 import { emailKey, findCandidate } from './candidates.ts';
+import { emit } from './deliveries.ts';
 import { findJobCandidate } from './job-candidates.ts';
 import { schedule } from './tasks.ts';
 

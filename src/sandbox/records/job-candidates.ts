@@ -1,6 +1,6 @@
 import { type Context, effect, notFound } from '../context.ts';
-import { emit } from '../events.ts';
 import { customFieldsOfJobCandidate } from './custom-fields.ts';
+import { emit } from './deliveries.ts';
 import { type Job, type Stage, stageById, stageOfType } from './pipelines.ts';
 
 /** A candidate's application to a job. */

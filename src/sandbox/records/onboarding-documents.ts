@@ -1,9 +1,9 @@
 import type { offerStatuses, signerStatuses } from '../../partner/contract/onboarding.ts';
 import { type Context, effect, invalidRequest, iso, notFound } from '../context.ts';
-import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { stableUuid } from '../random.ts';
 import { findCandidate } from './candidates.ts';
+import { emit } from './deliveries.ts';
 import type { Enrolment } from './enrolments.ts';
 import { findJobCandidate } from './job-candidates.ts';
 

@@ -1,9 +1,9 @@
 import { type EnrolmentInput, terminalStatuses } from '../../partner/contract/onboarding.ts';
 import { type Context, effect, invalidRequest, notFound, refuse } from '../context.ts';
-import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import { emailKey } from './candidates.ts';
 import { updateCompany } from './companies.ts';
+import { emit } from './deliveries.ts';
 import { type Enrolment, findEnrolment, findFlow, stepsOf } from './enrolments.ts';
 import { followStep } from './onboarding-documents.ts';
 import { schedule } from './tasks.ts';

@@ -1,8 +1,8 @@
 import type { jobStatuses } from '../../partner/contract/jobs.ts';
 import { defaultStageTypes, systemStageTypes } from '../../partner/contract/pipelines.ts';
 import { type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
-import { emit } from '../events.ts';
 import { customFieldsOfJob } from './custom-fields.ts';
+import { emit } from './deliveries.ts';
 
 interface Pipeline {
   id: number;

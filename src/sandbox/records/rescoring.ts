@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { rescoreStatuses } from '../../partner/contract/job-candidates.ts';
 import { type Context, creditsOf, effect, invalidRequest, notFound, refuse, takeCredit } from '../context.ts';
-import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
+import { emit } from './deliveries.ts';
 import { type JobCandidate, jobCandidateById } from './job-candidates.ts';
 import { findJob, findStage } from './pipelines.ts';
 import { schedule } from './tasks.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type Context, creditsOf, effect, notFound, takeCredit } from '../context.ts';
-import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { createRandom, stableUuid } from '../random.ts';
 import { person } from '../seed/people.ts';
@@ -13,6 +12,7 @@ import {
   findCandidate,
   storedText,
 } from './candidates.ts';
+import { emit } from './deliveries.ts';
 import { addToJob, type JobCandidate, jobCandidateOf, tellAdded } from './job-candidates.ts';
 import { findJob } from './pipelines.ts';
 import { scheduleScoring } from './rescoring.ts';

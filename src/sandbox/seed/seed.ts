@@ -6,7 +6,6 @@ import { createCandidate } from '../records/candidates.ts';
 import { addToJob, type JobCandidate } from '../records/job-candidates.ts';
 import { createJob, type Job, listJobs } from '../records/pipelines.ts';
 import { createTeam, createUser } from '../records/users.ts';
-import { seedOutcomes } from './assessments.ts';
 import { job, person } from './people.ts';
 import {
   addApplicant,
@@ -17,6 +16,7 @@ import {
   seededResume,
   seededStatus,
   seedOffers,
+  seedOutcomes,
 } from './richness.ts';
 
 export interface SeedOrder {

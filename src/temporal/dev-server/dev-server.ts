@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Connection } from '@temporalio/client';
 import { ConnectorError } from '../../errors.ts';
 import { assertFree, freePort } from '../../free-port.ts';
-import { searchAttributes } from './search-attributes.ts';
+import { searchAttributes } from '../ids.ts';
 import { endChild, spawnTied } from './spawn-tied.ts';
 
 export interface DevServerOptions {

@@ -2,17 +2,26 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
+import { constants as priorities, setPriority } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import { buildCli } from './build-cli.ts';
-import { cachedCli, cacheFolder, isCached, placeCli, withCacheLock } from './cli-cache.ts';
-import type { CliProgress } from './cli-progress.ts';
-import { PINNED_ARCHIVES, PINNED_CLI, readCliVersion } from './cli-version.ts';
+import {
+  cachedCli,
+  cacheFolder,
+  isCached,
+  PINNED_ARCHIVES,
+  PINNED_CLI,
+  placeCli,
+  readCliVersion,
+  withCacheLock,
+} from './cli-cache.ts';
+import { spawnTied } from './spawn-tied.ts';
 
 export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
 
@@ -239,4 +248,124 @@ function reasonOf(error: unknown): string {
   while (deepest.cause instanceof Error && deepest.code === undefined) deepest = deepest.cause as typeof deepest;
   const { code } = deepest;
   return code?.startsWith('E') || code?.startsWith('UND_') ? `${code}` : (error as Error).message;
+}
+
+type OnProgress = (progress: CliProgress) => void;
+
+const moduleFolder = path.join(import.meta.dirname, 'cli');
+const TARGET = 'github.com/temporalio/cli/cmd/temporal';
+/** gRPC transports of storage clients: 120 packages that a dev server never calls. */
+const tags = ['-tags', 'disable_grpc_modules'];
+const SAY_EVERY_MS = 1_000;
+
+/**
+ * Builds the pinned CLI from its Go module into `scratch` and returns the binary. Takes minutes with an empty Go cache,
+ * so it reports its progress in packages once a second. Throws with a plain reason.
+ */
+export async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<string> {
+  const binary = path.join(scratch, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+  // -mod=readonly: builds exactly what go.sum names, or fails.
+  const goEnv = { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
+  const total = await countStale(goEnv, onProgress);
+  const version = `-X github.com/temporalio/cli/temporalcli.Version=${PINNED_CLI}`;
+  const args = ['build', '-v', ...tags, '-ldflags', `-s -w ${version}`, '-o', binary, TARGET];
+  await runGo(args, goEnv, (printed) => {
+    // -v prints a package's path when it begins; downloads are announced by a sentence with blanks.
+    const done = printed.filter((line) => !line.includes(' ')).length;
+    const doing = done < total ? 'Building the Temporal CLI' : 'Linking the Temporal CLI';
+    onProgress({ doing: `${doing} ${PINNED_CLI} with Go, once`, done, total });
+  });
+  return binary;
+}
+
+/** The number of packages that Go still has to compile. Finding out downloads missing modules. */
+async function countStale(env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<number> {
+  const stale = ['list', '-deps', ...tags, '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', TARGET];
+  const packages = await runGo(stale, env, (printed) => {
+    const done = printed.filter((line) => line.startsWith('go: downloading')).length;
+    onProgress({ doing: `Fetching the Go modules of the Temporal CLI ${PINNED_CLI}`, done });
+  });
+  return packages.length;
+}
+
+/** Runs Go and returns its output's lines; `report` gets the lines of standard error once a second. */
+async function runGo(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  report: (printed: readonly string[]) => void,
+): Promise<string[]> {
+  const go = spawnTied('go', args, { cwd: moduleFolder, env });
+  yieldProcessor(go.pid);
+  const output: string[] = [];
+  const printed: string[] = [];
+  if (go.stdout !== null) createInterface(go.stdout).on('line', (line) => void (line !== '' && output.push(line)));
+  if (go.stderr !== null) createInterface(go.stderr).on('line', (line) => void printed.push(line));
+  report(printed);
+  const timer = setInterval(() => report(printed), SAY_EVERY_MS);
+  const code = await new Promise<number | null | Error>((resolve) => {
+    go.once('error', resolve);
+    go.once('close', resolve);
+  });
+  clearInterval(timer);
+  if (code === 0) return output;
+  if (code === 127 || code instanceof Error)
+    throw new Error('no Go toolchain on PATH (1.21 or newer; https://go.dev/dl)');
+  throw new Error(`go ${args[0]} ended with ${code ?? 'a signal'}: ${printed.slice(-3).join(' / ')}`);
+}
+
+/** Lowers the build's priority: tests run beside it and have deadlines. */
+function yieldProcessor(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, priorities.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // The process has ended already; its exit code tells how.
+  }
+}
+
+/** The current work to obtain the CLI, and the number of finished packages or modules if they are counted. */
+export interface CliProgress {
+  doing: string;
+  done?: number;
+  total?: number;
+}
+
+const LINE_EVERY_MS = 10_000;
+const BAR_WIDTH = 24;
+
+/** Shows progress on standard error: a bar on a terminal; in a log, a line every ten seconds and for each new phase. */
+export function showCliProgress(stream: NodeJS.WriteStream = process.stderr): (progress: CliProgress) => void {
+  return stream.isTTY ? createBar(stream) : createLines((line) => void stream.write(`${line}\n`));
+}
+
+/** For a log, or for a terminal that another component draws on. */
+export function createLines(write: (line: string) => void): (progress: CliProgress) => void {
+  const started = performance.now();
+  let next = 0;
+  let phase = '';
+  return (progress) => {
+    const now = performance.now();
+    if (progress.doing === phase && now < next) return;
+    [phase, next] = [progress.doing, now + LINE_EVERY_MS];
+    write(`${progress.doing}: ${[count(progress), `${Math.round((now - started) / 1000)} s`].join('')}`);
+  };
+}
+
+/** Rewrites a single line; its last state stays on the screen. */
+function createBar(stream: NodeJS.WriteStream): (progress: CliProgress) => void {
+  let shown = false;
+  return (progress) => {
+    const { doing, done = 0, total } = progress;
+    const filled = total === undefined ? 0 : Math.round((BAR_WIDTH * Math.min(done, total)) / total);
+    const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} `;
+    // Moves up and clears the previous line.
+    stream.write(
+      `${shown ? '\u001b[1A\u001b[2K' : ''}${bar}${doing}${total === undefined ? '' : `: ${count(progress)}`}\n`,
+    );
+    shown = true;
+  };
+}
+
+function count({ done, total }: CliProgress): string {
+  if (done === undefined) return '';
+  return total === undefined ? `${done} so far, ` : `${done} of ${total} packages, `;
 }

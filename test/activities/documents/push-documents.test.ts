@@ -3,8 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
-import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
+import {
+  API_KEY,
+  FILE_CATEGORY,
+  REFERENCE_FIELD,
+  startBambooDouble,
+} from '../../../src/counterparts/bamboohr-double.ts';
 import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { readHire } from '../../../src/operator/hires.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';

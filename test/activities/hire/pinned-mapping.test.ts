@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { keepMapping } from '../../../activities/connections.ts';
 import { pinnedMapping } from '../../../activities/hire/read-sources.ts';
 import type { HireContext } from '../../../activities/hire/with-hire.ts';
-import { keepMapping } from '../../../activities/keep-mapping.ts';
 import { insertPlan } from '../../../src/store/plans.ts';
 import { loadTenantMapping } from '../../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';

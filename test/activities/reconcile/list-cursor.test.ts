@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterPage, type ListCursor, startOfList } from '../../../activities/reconcile/list-cursor.ts';
+import { afterPage, type ListCursor, startOfList } from '../../../activities/reconcile/run.ts';
 
 const PAGE = 2;
 const SIX = ['a', 'b', 'c', 'd', 'e', 'f'];

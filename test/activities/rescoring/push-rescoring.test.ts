@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { clearHints, readHints } from '../../../src/store/hints.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { hintOfAsk } from '../../../src/streams/rescoring.ts';
+import { hintOfAsk } from '../../../src/streams/stream.ts';
 import { openPushWorld } from '../push-world.ts';
 
 const key = { tenantId: 'acme', stream: 'rescoring' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { replacedValues, restore } from '../../../src/operator/plan-revert.ts';
+import { replacedValues, restore } from '../../../src/operator/apply-plan.ts';
 
 const write = (
   changes: Record<string, { old?: unknown; new: unknown }>,

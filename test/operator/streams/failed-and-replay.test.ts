@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { replayDeliveries } from '../../../src/operator/deliveries.ts';
 import { readFailed } from '../../../src/operator/failed.ts';
-import { readDelivery } from '../../../src/receiver/read-delivery.ts';
+import { readDelivery } from '../../../src/receiver/admit.ts';
 import { savePair } from '../../../src/store/exchange-pairs.ts';
 import { settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { failDelivery, finishDeliveries, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';

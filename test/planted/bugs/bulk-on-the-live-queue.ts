@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'bulk work waits in the queue of the hires',
   patches: [
     {
-      file: 'workflows/bulk-queue.ts',
+      file: 'workflows/messages.ts',
       find: 'return `${liveQueue}/bulk`;',
       replace: 'return liveQueue;',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'create stage not a hiring stage',
   patches: [
     {
-      file: 'src/tenants/hiring-stages.ts',
+      file: 'src/tenants/schema.ts',
       find: '[...policies.enrolAt, ...policies.createAt]',
       replace: 'policies.enrolAt',
     },

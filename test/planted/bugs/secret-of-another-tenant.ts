@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a tenant file may name the secret of another',
   patches: [
     {
-      file: 'src/tenants/own-secrets.ts',
+      file: 'src/tenants/impossible-settings.ts',
       find: 'whyForeign(tenant, named, tenants) ?? whyMisplaced(tenant, named, root)',
       replace: 'whyForeign(tenant, named, []) ?? whyMisplaced(tenant, named, root)',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'forged bodies take the places of signed ones',
   patches: [
     {
-      file: 'src/receiver/admit-hris.ts',
+      file: 'src/receiver/admit.ts',
       find: `  const place = unjudged.enter(tenantId, request);
 `,
       replace: `  if (underWay >= 8) throw refusal('WEBHOOKS_BUSY');
@@ -13,7 +13,7 @@ export const bug: PlantedBug = {
 `,
     },
     {
-      file: 'src/receiver/admit-hris.ts',
+      file: 'src/receiver/admit.ts',
       find: '  const body = await readBody(request, limits, place).finally(place.leave);',
       replace: `  const body = await readBody(request, limits, place).finally(() => {
     underWay -= 1;
@@ -21,7 +21,7 @@ export const bug: PlantedBug = {
   });`,
     },
     {
-      file: 'src/receiver/admit-hris.ts',
+      file: 'src/receiver/admit.ts',
       find: "/** Where webhooks of a tenant's HRIS arrive. */",
       replace: `let underWay = 0;
 

@@ -2,8 +2,7 @@
 // npm run test:rate-limit -- [--only TEXT]... [--learn SECONDS] [--seconds SECONDS] [--parallel N]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../../src/cli/command.ts';
-import { newDatabase } from '../../../src/counterparts/new-database.ts';
-import { startPostgres } from '../../../src/counterparts/start-postgres.ts';
+import { newDatabase, startPostgres } from '../../../src/counterparts/start-postgres.ts';
 import { compareAtOnce } from './at-once.ts';
 import { killAll, shiftClock } from './disturbed.ts';
 import { measureManyTenants } from './many-tenants.ts';
