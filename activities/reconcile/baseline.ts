@@ -14,6 +14,8 @@ import { inTransaction, recordPeople } from '../../src/store/persons.ts';
 import {
   addTraces,
   hasTraces,
+  nameTraced,
+  nextTraced,
   readSeen,
   readTraces,
   type SeenPerson,
@@ -25,7 +27,7 @@ import type { ActivityDeps, Connection } from '../connections.ts';
 import { hearAnswer } from '../hear-answer.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
-import { onePage } from '../presence/fetch-job-candidates.ts';
+import { fetchJobCandidates, onePage } from '../presence/fetch-job-candidates.ts';
 import { refreshJobsPage } from './refresh-jobs.ts';
 import { afterPage, type Run, startOf } from './run.ts';
 
@@ -107,6 +109,27 @@ function keepLatest(traces: Map<string, OwnTrace>, id: string, trace: OwnTrace):
 
 function isLater(a: OwnTrace, b: OwnTrace): boolean {
   return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
+}
+
+/**
+ * Learns whose the next enrolled applications are that no list showed, as they left the stage: an employee of such a
+ * person is the work of that application, not of another one that is hired.
+ */
+export async function nameEnrolled(run: Run): Promise<boolean> {
+  const { deps, connection, tenantId, position } = run;
+  const ids = await nextTraced(deps.store, tenantId, { after: position.after, limit: AT_ONCE, unseen: true });
+  const last = ids.at(-1);
+  if (last === undefined) return true;
+  const fetched = await fetchJobCandidates(connection, ids, 'bulk');
+  await nameTraced(
+    deps.store,
+    tenantId,
+    fetched.flatMap(({ jobCandidate }, index) =>
+      jobCandidate === undefined ? [] : [{ jobCandidateId: ids[index] ?? '', candidateId: jobCandidate.candidateId }],
+    ),
+  );
+  run.position = { ...position, after: last };
+  return false;
 }
 
 /** Records the next batch of the people who were seen. */

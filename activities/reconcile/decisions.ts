@@ -27,6 +27,12 @@ export function scopeOf(
   };
 }
 
+export function kindOf({ isFirst, isRestored, isFull }: ReconcileScope): ReconcileKind {
+  if (isFirst) return 'baseline';
+  if (isRestored) return 'restored';
+  return isFull ? 'full' : 'changed';
+}
+
 /** Jobs whose people are listed: all in a full reconcile, else those with changed totals or hints. */
 export function jobsToList(jobs: readonly ListedJob[], isFull: boolean, hinted: ReadonlySet<string>): ListedJob[] {
   return jobs.filter((job) => isFull || job.totals !== job.listedTotals || hinted.has(job.jobId));

@@ -46,13 +46,14 @@ import {
   goLive,
   listJobs,
   listOwnEnrolments,
+  nameEnrolled,
   recordHired,
   shortBaseline,
 } from './baseline.ts';
 import {
   goesOnFrom,
   jobsToList,
-  type ReconcileScope,
+  kindOf,
   scopeOf,
   shortJobs,
   startsNow,
@@ -369,6 +370,7 @@ const steps: Record<Exclude<StepName, 'end'>, Step> = {
   jobs: listJobs,
   traces: listOwnEnrolments,
   people: listPeople,
+  enrolled: nameEnrolled,
   record: recordHired,
   ask: askAboutOthers,
   absent: noteAbsent,
@@ -450,12 +452,6 @@ async function openRun(deps: ActivityDeps, connection: Connection): Promise<Run>
   const run: Run = { ...common, ...(await begin(deps, connection, kind)), isSaved: false };
   await saveRun(run, kind !== 'changed' || run.plan.jobs.length > 0);
   return run;
-}
-
-function kindOf({ isFirst, isRestored, isFull }: ReconcileScope): ReconcileKind {
-  if (isFirst) return 'baseline';
-  if (isRestored) return 'restored';
-  return isFull ? 'full' : 'changed';
 }
 
 async function begin(

@@ -11,6 +11,7 @@ const stepsOf = {
     'jobs',
     'traces',
     'people',
+    'enrolled',
     'record',
     'ask',
     'mark',

@@ -191,7 +191,22 @@ export async function readTraces<Trace>(
   return new Map(rows.map((row) => [row.job_candidate_id, JSON.parse(row.trace ?? '') as Trace]));
 }
 
-/** Candidates of these people who have an application in the stage with an enrolment of ours. */
+/** Notes whose these enrolled applications are. */
+export async function nameTraced(
+  { kysely }: Store,
+  tenantId: string,
+  people: readonly { jobCandidateId: string; candidateId: string }[],
+): Promise<void> {
+  for (const { jobCandidateId, candidateId } of people)
+    await kysely
+      .updateTable('seen_people')
+      .set({ candidate_id: candidateId })
+      .where('tenant_id', '=', tenantId)
+      .where('job_candidate_id', '=', jobCandidateId)
+      .execute();
+}
+
+/** Candidates of these people who have an application with an enrolment of ours. */
 export async function tracedCandidates(
   store: Store,
   tenantId: string,
@@ -205,16 +220,15 @@ export async function tracedCandidates(
     .where('tenant_id', '=', tenantId)
     .where('candidate_id', 'in', ids)
     .where('trace', 'is not', null)
-    .where('seen', '=', 'hired')
     .execute();
   return new Set(rows.map((row) => row.candidate_id ?? ''));
 }
 
-/** The next job candidates with an enrolment of ours, ordered by id. */
+/** The next job candidates with an enrolment of ours, ordered by id; with `unseen` those that no list showed. */
 export async function nextTraced(
   store: Store,
   tenantId: string,
-  { after, limit }: { after: string; limit: number },
+  { after, limit, unseen = false }: { after: string; limit: number; unseen?: boolean },
 ): Promise<string[]> {
   const rows = await store.kysely
     .selectFrom('seen_people')
@@ -222,6 +236,7 @@ export async function nextTraced(
     .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', '>', after)
     .where('trace', 'is not', null)
+    .$if(unseen, (query) => query.where('seen', '=', 'traced'))
     .orderBy('job_candidate_id')
     .limit(limit)
     .execute();

@@ -222,9 +222,13 @@ test('the reconcile after that one looks for nobody who is unknown', async () =>
   expect(await callsOf(reconcile)).not.toHaveProperty('onboarding.listCandidates');
 });
 
-test.each(kinds)(
-  'a store that is rebuilt takes up the application that was enrolled, not another one of its person, in %s',
-  async (database) => {
+const stays = [true, false].flatMap((isIn) =>
+  kinds.map((database) => [isIn ? 'is hired' : 'has left', database] as const),
+);
+
+test.each(stays)(
+  'a store that is rebuilt takes up the application that was enrolled and %s, not another one of its person, in %s',
+  async (stay, database) => {
     const employed = new Set<string>();
     const { reconcile, started, hiresIn, enrol, sandbox } = await lost(database, { jobs: 2, employed });
     const [first] = await listApplicants(sandbox.partner);
@@ -238,6 +242,7 @@ test.each(kinds)(
     await sandbox.control.act('move', { jobCandidateIds: ids, stageType: 'HIRED' });
     employed.add(`acme:${first?.candidateId}`);
     await enrol(second);
+    if (stay === 'has left') await sandbox.control.act('move', { jobCandidateIds: [second], stageType: 'SCREEN' });
     await reconcile();
     expect(new Set(started)).toEqual(new Set([String(second)]));
     expect(await hiresIn('before-go-live')).toContain(String(ids[0]));
