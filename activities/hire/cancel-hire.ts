@@ -7,7 +7,7 @@ import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/p
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { readHireRow, whileOpen } from '../../src/store/hires.ts';
-import { closeUnanswered } from '../../src/store/holds.ts';
+import { answersOf, closeUnanswered } from '../../src/store/holds.ts';
 import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
@@ -111,7 +111,7 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
     // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
-    await releasePeople(open, ref);
+    await releasePeople(open, ref, await isUnsettled(open, ref));
     await endHire(open, ref, ends);
   });
 }
@@ -124,6 +124,14 @@ async function hasMade(open: Store, ref: HireRef, ends: EndState): Promise<boole
   if ((await readHireRow(open, ref)).employee_id !== null) return true;
   const outcome = (await latestIntent(open, ref, CREATE_VERB))?.outcome;
   return ends === 'left' && (outcome === 'open' || outcome === 'done');
+}
+
+/** Whether a person cancelled the hire when asked whether its create had made an employee. */
+async function isUnsettled(open: Store, ref: HireRef): Promise<boolean> {
+  const create = await latestIntent(open, ref, CREATE_VERB);
+  if (create?.outcome !== 'open' && create?.outcome !== 'done') return false;
+  const cancelled = (await answersOf(open, ref)).findLast(({ answer }) => answer === 'cancel');
+  return cancelled?.details?.['attempt'] === create.attempt;
 }
 
 /** Ends the live enrolment and increments its number; a repeat finds the new number and does nothing. */

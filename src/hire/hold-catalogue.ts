@@ -265,8 +265,8 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['link', 'new-employment', 'retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
-      `The person of job candidate ${jobCandidateId} was hired without hirebridge before, as ${nameHire(other)}, ` +
-      'and may be an employee already.',
+      `The person of job candidate ${jobCandidateId} was hired before as ${nameHire(other)}, without hirebridge or ` +
+      'with an unknown outcome, and may be an employee already.',
     told: ({ jobCandidateId }: OfHire) =>
       `The person of job candidate ${jobCandidateId} was hired before, and may be an employee already.`,
     asks:

@@ -204,8 +204,13 @@ function knownAs({ owner, isAbandoned, recorded }: Person): Recorded | undefined
  */
 function isSameApplication({ how, ...recorded }: Recorded, hire: HireRef): boolean {
   if (recorded.tenantId === hire.tenantId) return isSameHire(recorded, hire);
-  if (how === 'removed' || recorded.jobCandidateId !== hire.jobCandidateId) return false;
+  if (isUnsettled(how) || recorded.jobCandidateId !== hire.jobCandidateId) return false;
   return how === 'passed-over' || recorded.period === hire.period;
+}
+
+/** Whether it is unknown if the person became an employee. */
+function isUnsettled(how: RecordedHow): boolean {
+  return how === 'removed' || how === 'cancelled';
 }
 
 function takenBack(person: Person, tenantId: string): Person {

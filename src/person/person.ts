@@ -53,9 +53,10 @@ export type EmployedHow = 'made' | 'linked' | 'imported';
 
 /**
  * Hired before go-live, while the tenant only observed, for a job outside the tenant's scope, or into the tenant's
- * former HR system. `removed`: the tenant was removed after it sent the create, and the outcome is unknown.
+ * former HR system. `removed` and `cancelled`: the tenant was removed, or somebody cancelled the hire, after it sent the
+ * create, and the outcome is unknown.
  */
-export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris' | 'removed';
+export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris' | 'removed' | 'cancelled';
 
 /** The person may be an employee that hirebridge does not know. */
 export interface Recorded extends HireRef {

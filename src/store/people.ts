@@ -10,10 +10,15 @@ import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
-/** Releases the people of a hire that ended without an employee: any hire may claim them; their records stay. */
-export async function releasePeople(store: Store, hire: HireRef): Promise<void> {
-  for (const { id } of await ownedBy(store, hireColumns(hire)))
+/**
+ * Releases the people of a hire that ended without an employee: any hire may claim them; their records stay. If it is
+ * unknown whether the hire's create made an employee, the next hire asks.
+ */
+export async function releasePeople(store: Store, hire: HireRef, isUnsettled = false): Promise<void> {
+  for (const { id } of await ownedBy(store, hireColumns(hire))) {
     await changePerson(store, { id }, { kind: 'release', hire });
+    if (isUnsettled) await changePerson(store, { id }, { kind: 'record', as: { ...hire, how: 'cancelled' } });
+  }
 }
 
 /** Releases the people of hires that will no longer make an employee in this HR system. */

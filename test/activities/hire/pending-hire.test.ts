@@ -241,6 +241,17 @@ test('a hire whose request was forgotten can be cancelled', async () => {
   expect(await leave()).toMatchObject({ verdict: 'cancelled' });
 });
 
+test('who was asked for by a cancelled hire whose request was forgotten is made again only if a person says so', async () => {
+  const { hr, move, leave, employOnce, employForOtherJob, answer } = await hireInto({ jobs: 2 });
+  await employOnce();
+  hr.forget();
+  await answer(await employOnce(), 'cancel');
+  await move('SCREEN');
+  expect(await leave()).toMatchObject({ verdict: 'cancelled' });
+  expect(await employForOtherJob()).toMatchObject({ verdict: 'hold', hold: { code: 'PERSON_RECORDED' } });
+  expect(hr.asked).toHaveLength(1);
+});
+
 test('one human as two candidates is created once, however long the first create is pending', async () => {
   const { hr, employOnce, employSecond, letPassLeases, names } = await hireTwice();
   expect(await employOnce()).toMatchObject({ verdict: 'pending' });

@@ -11,6 +11,7 @@ import { ConnectorError, type ErrorFacts } from '../../../src/errors.ts';
 import type { KnownEmployee } from '../../../src/hire/hire.ts';
 import type { HoldRequest } from '../../../src/hire/holds.ts';
 import type { CreateResult } from '../../../src/hris/port.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { latestHire } from '../../../src/store/hires.ts';
 import { answerHold, readHold } from '../../../src/store/holds.ts';
@@ -49,6 +50,7 @@ interface IntoOptions {
   mapping?: string;
   /** Inside the braces of `hris`. */
   hris?: string;
+  jobs?: number;
 }
 
 /** One hire into an HR system whose people finish what was asked for. */
@@ -59,8 +61,9 @@ export async function hireInto({
   shows = true,
   mapping = samePerson ? '  birthDate: { from: candidate.dateOfBirth }\n' : undefined,
   hris: kind,
+  jobs = 1,
 }: IntoOptions = {}) {
-  const fleet = await fleetAtSandbox({ database, policies: 'pendingDeadline: 2d', ...(kind && { hris: kind }) });
+  const fleet = await fleetAtSandbox({ jobs, database, policies: 'pendingDeadline: 2d', ...(kind && { hris: kind }) });
   await fleet.apply('acme');
   await fleet.reconcile('acme');
   if (mapping !== undefined) {
@@ -91,6 +94,13 @@ export async function hireInto({
     /** As when the person has left for good. */
     leave: () => cancelHire(deps, ref),
     employOnce: () => employ(deps, ref),
+    /** The same candidate, hired for another job. */
+    async employForOtherJob() {
+      const added = await applyForOtherJob(fleet, Number(id));
+      await fleet.hire(added);
+      await fleet.open('acme', String(added));
+      return employ(deps, { ...ref, jobCandidateId: String(added) });
+    },
     employSecond: () => employ(deps, { ...ref, jobCandidateId: secondId }),
     /** With an HR system that shows nobody of late for so long. */
     finishUnshown: (readLagMs: number) =>
@@ -126,6 +136,19 @@ async function makeSame({ sandbox }: Awaited<ReturnType<typeof fleetAtSandbox>>)
   const fields = { firstName: 'Ada', lastName: 'Byron', dateOfBirth: '1990-12-10' };
   for (const { candidateId } of (await listApplicants(sandbox.partner)).slice(0, 2))
     await sandbox.control.act('editCandidate', { candidateId, fields });
+}
+
+async function applyForOtherJob(
+  { sandbox }: Awaited<ReturnType<typeof fleetAtSandbox>>,
+  jobCandidateId: number,
+): Promise<number> {
+  const applicant = (await listApplicants(sandbox.partner)).find((one) => one.jobCandidateId === jobCandidateId);
+  const { items: jobs } = await sandbox.partner.readAll(contract.jobs.list);
+  const { items: people } = await sandbox.partner.readAll(contract.candidates.list);
+  const email = people.find((one) => Number(one.id) === applicant?.candidateId)?.email ?? '';
+  const jobId = Number(jobs.find((one) => Number(one.id) !== applicant?.jobId)?.id);
+  const added = await sandbox.control.act('addCandidate', { candidate: { email }, jobId });
+  return (added as { jobCandidateId: number }).jobCandidateId;
 }
 
 /** A read of it shows nobody yet. */
