@@ -53,8 +53,8 @@ export type EmployedHow = 'made' | 'linked' | 'imported';
 
 /**
  * Hired before go-live, while the tenant only observed, for a job outside the tenant's scope, or into the tenant's
- * former HR system. `removed` and `cancelled`: the tenant was removed, or somebody cancelled the hire, after it sent the
- * create, and the outcome is unknown.
+ * former HR system. `removed` and `cancelled`: the tenant was removed, or the hire cancelled, after it sent the create,
+ * and the outcome is unknown.
  */
 export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris' | 'removed' | 'cancelled';
 

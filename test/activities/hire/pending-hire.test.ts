@@ -241,7 +241,7 @@ test('a hire whose request was forgotten can be cancelled', async () => {
   expect(await leave()).toMatchObject({ verdict: 'cancelled' });
 });
 
-test('who was asked for by a cancelled hire whose request was forgotten is made again only if a person says so', async () => {
+test('whose request was forgotten and cancelled is asked about before they are created for another job', async () => {
   const { hr, move, leave, employOnce, employForOtherJob, answer } = await hireInto({ jobs: 2 });
   await employOnce();
   hr.forget();
