@@ -140,7 +140,7 @@ function onceOptions(
     pinned: () => ({ reference: change.reference }),
     giveUpMs: deps.limits.giveUpMs,
     readLagMs: connection.hris.capabilities.readLagMs,
-    look: async () => look(await reread(hire), change),
+    look: async () => lookBeforeSending(await reread(hire), change),
     sinceRead,
     note: (_pinned, intent) => {
       const sensitive = sensitiveFields(hire);
@@ -163,8 +163,13 @@ async function look(hire: HireContext, { fields, reference }: Creation): Promise
   const own = employees.filter((one) => !isSameHire(one.hire, ref)).map(({ employee }) => employee.id);
   const findings = withoutDenied(await readFindings(connection, reference, fields), new Set(own));
   const seen = judgeCreate(findings, creation, decisions);
-  if (seen.kind === 'unprovable' && seen.hits.length > 0 && creation?.outcome !== 'open') throw appeared();
   return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
+}
+
+async function lookBeforeSending(hire: HireContext, change: Creation): Promise<Seen<Created>> {
+  const seen = await look(hire, change);
+  if (seen.kind === 'unprovable' && (seen.hits ?? []).length > 0 && hire.creation?.outcome !== 'open') throw appeared();
+  return seen;
 }
 
 /** Nothing was sent yet, so the next plan asks about the person who is there now. */
@@ -265,7 +270,10 @@ async function settleLost(hire: HireContext, asked: boolean): Promise<Held | und
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   const settled: Settled<Created> =
     change !== 'purged' && change.kind === 'create'
-      ? await settleEarlier(onceOptions(hire, change, startClock()))
+      ? await settleEarlier({
+          ...onceOptions(hire, change, startClock()),
+          look: async () => look(await reread(hire), change),
+        })
       : { kind: 'unprovable' };
   if (settled.kind === 'adopted') return heldOf(await finish(hire, settled.value));
   if (settled.kind === 'clear' && !asked && hire.connection.hris.pending !== undefined)

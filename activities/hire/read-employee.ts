@@ -192,8 +192,10 @@ async function endedByUs(hire: HireContext, employee: Employee): Promise<OpenInt
   const { before, end } = (await endByOther(hire, employee)) ?? {};
   if (before === undefined || end?.outcome !== 'done') return undefined;
   const pinned = readKept<{ lastDay: string }>(end.pinned);
-  // Once the last day has passed, or is no longer known, the HR system decides.
-  if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return undefined;
+  const { readLagMs, shownWithinMs = readLagMs } = hire.connection.hris.capabilities;
+  const isShown = end.now - Number(end.decided_at) >= shownWithinMs;
+  // Once the last day has passed and the HR system shows it, or the day is no longer known, the HR system decides.
+  if (pinned === 'purged' || (pinned.lastDay < dayOf(end.now) && isShown)) return undefined;
   const besides = [hire.ref, before];
   const isShared = await hasSuccessor(hire.store, employee, { besides, states: followedStates });
   return isShared ? undefined : end;

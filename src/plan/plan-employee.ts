@@ -108,7 +108,8 @@ function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions
 }
 
 function planNamed(observed: EmployeeObservation, employeeId: string, decisions: Decisions): Change | Held {
-  if (observed.named !== undefined) return planLink(observed, observed.named, decisions);
+  const { named } = observed;
+  if (named !== undefined) return planTransfer(observed, planLink(observed, named, decisions), decisions);
   return held('LINK_NOT_FOUND', { jobCandidateId: observed.ref.jobCandidateId, employeeId });
 }
 
@@ -120,9 +121,7 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
   if (identity.kind === 'link') {
     const change = planLink(observed, identity.ref, decisions);
-    // A restored store may have forgotten the employee that an earlier hire made, whom the transfer is about.
-    const isMoved = decisions.person === 'transfer' && !unsettledCreate && isOurs(findings, identity.ref);
-    return isMoved && 'kind' in change ? { kind: 'update', employee: identity.ref, fields: observed.ofJob } : change;
+    return isOurs(findings, identity.ref) ? planTransfer(observed, change, decisions) : change;
   }
   // A person's word that there is no employee counts while nothing is found that they were not shown.
   const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
@@ -134,6 +133,19 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   if (told !== undefined && !isKnown && !unsettledCreate && decisions.createUnproven !== true)
     return held('EMPLOYEE_TOLD', { jobCandidateId: ref.jobCandidateId, told });
   return { kind: 'create', fields, reference };
+}
+
+/**
+ * A restored store may have forgotten the employee that an earlier hire made, whom a transfer is about: the job goes to
+ * the one who has our reference, or whom a person named.
+ */
+function planTransfer(
+  { unsettledCreate, ofJob }: EmployeeObservation,
+  change: Change | Held,
+  { person }: Decisions,
+): Change | Held {
+  if (person !== 'transfer' || unsettledCreate || !('kind' in change) || change.kind !== 'link') return change;
+  return { kind: 'update', employee: change.employee, fields: ofJob };
 }
 
 function isOurs(findings: readonly Finding[], { id }: KnownEmployee): boolean {

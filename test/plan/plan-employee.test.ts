@@ -28,6 +28,12 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     link('7'),
   ],
   [
+    'a transfer after a restore that forgot the employee, whom a person named: the named one gets the job',
+    { named: inHr('7') },
+    { person: 'transfer', link: '7' },
+    { kind: 'update', employee: inHr('7'), fields: fresh.ofJob },
+  ],
+  [
     'a transfer whose own create came through: link',
     { findings: [one('reference', '7')], unsettledCreate: true },
     { person: 'transfer' },

@@ -154,7 +154,7 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
     }),
   };
   return {
-    capabilities: { storesReference: keepsReference, readLagMs: lagMs },
+    capabilities: { storesReference: keepsReference, readLagMs: lagMs, shownWithinMs: UNSEEN_MS[hris.profile] },
     employees,
     ...(isRoster && {
       pending: {

@@ -4,7 +4,8 @@ import type { World } from './world.ts';
 
 /**
  * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this
- * reconcile began, in whichever attempt, has a row or was handed to Temporal.
+ * reconcile began, in whichever attempt, has a row or was handed to Temporal. Totals with more behind them (`but HIRED
+ * 2`) mean that the job is listed again.
  */
 export function watchListings(world: World): void {
   const { database } = world.store;
@@ -37,8 +38,8 @@ export function watchListings(world: World): void {
       'simulation_cleared(old.tenant_id); end',
   );
   database.exec(
-    'create trigger listed after update of listed_totals on jobs begin select simulation_listed(new.tenant_id, ' +
-      'new.job_id); end',
+    "create trigger listed after update of listed_totals on jobs when new.listed_totals like '%]' begin select " +
+      'simulation_listed(new.tenant_id, new.job_id); end',
   );
 }
 

@@ -252,6 +252,16 @@ test('whose request was forgotten and cancelled is asked about before they are c
   expect(hr.asked).toHaveLength(1);
 });
 
+test('who left while a create may be on the way is asked about, although somebody alike appeared', async () => {
+  const { hr, move, leave, employOnce, letPass } = await hireInto({ create: 'never-came' });
+  await expect(employOnce()).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await move('SCREEN');
+  await letPass(HOUR_MS);
+  expect(await leave()).toMatchObject({ verdict: 'hold', hold: { code: 'LEFT_WHILE_PENDING' } });
+  await hr.makeAlike();
+  expect(await leave()).toMatchObject({ verdict: 'hold', hold: { code: 'LEFT_WHILE_PENDING' } });
+});
+
 test('one human as two candidates is created once, however long the first create is pending', async () => {
   const { hr, employOnce, employSecond, letPassLeases, names } = await hireTwice();
   expect(await employOnce()).toMatchObject({ verdict: 'pending' });

@@ -42,8 +42,8 @@ export async function hireTwice(options: IntoOptions = {}) {
 interface IntoOptions {
   samePerson?: boolean;
   database?: 'sqlite' | 'postgres';
-  /** What becomes of a create: people finish it later, the answer is lost, or it is made at once. */
-  create?: 'pending' | 'lost' | 'made';
+  /** What becomes of a create: people finish it later, its answer or the request is lost, or it is made at once. */
+  create?: 'pending' | 'lost' | 'never-came' | 'made';
   /** Searches show who was made. */
   shows?: boolean;
   /** Fields that the tenant maps besides the usual ones. */
@@ -185,8 +185,8 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
     args[2].beforeSend();
     asked.push(args);
     if (mode !== 'pending') {
-      const made = await hris.employees.create(...args);
-      if (mode === 'made') return made;
+      const made = mode === 'never-came' ? undefined : await hris.employees.create(...args);
+      if (mode === 'made' && made !== undefined) return made;
       throw new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
     }
     return { kind: 'pending', ticket: ticket(), nextCheckMs: 900_000 };
@@ -214,6 +214,12 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
       const made = await hris.employees.create(stranger, '9:9', { ...write, signal });
       answers.set(ticket(), made);
       return made.kind === 'created' ? made.ref.id : '';
+    },
+    /** Somebody makes a record with the same e-mail and name, and without our reference. */
+    async makeAlike() {
+      const [fields = {}, , write] = asked.at(-1) ?? [];
+      if (write === undefined) throw new Error('nothing was asked');
+      await hris.employees.create(fields, '9:9', { ...write, signal: AbortSignal.timeout(10_000) });
     },
     async makeByHand() {
       const made = await make();

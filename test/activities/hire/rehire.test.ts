@@ -79,6 +79,20 @@ test('who did not start and is hired after all is made active again, though the 
   expect(await employees()).toMatchObject([{ last_day: null }]);
 });
 
+test('who did not start, and whom the HR system still shows as employed, is made active again', async () => {
+  const { move, end, begin, applyFor, employOnce, employees, fleet } = await employPerson();
+  await move('SCREEN');
+  await end();
+  await fleet.store.kysely
+    .updateTable('intents')
+    .set({ pinned: JSON.stringify({ lastDay: PAST }) })
+    .where('verb', '=', 'terminate-employee')
+    .execute();
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second, showsLate)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
 test('a former employee of before go-live is found by our reference alone', async () => {
   const { terminate, begin, applyFor, employOnce, employees, forget } = await employPerson();
   await terminate(PAST);
@@ -150,6 +164,16 @@ function forbidden(hris: OwnHris): OwnHris {
 
 function rehiring(hris: OwnHris, rehire: Rehire): OwnHris {
   return { ...hris, employees: { ...hris.employees, rehire } };
+}
+
+/** As a roster that shows a write hours later. */
+function showsLate(hris: OwnHris): OwnHris {
+  const read: OwnHris['employees']['read'] = async (...args) => {
+    const shown = await hris.employees.read(...args);
+    return shown && { ...shown, former: false };
+  };
+  const capabilities = { ...hris.capabilities, shownWithinMs: 3_600_000 };
+  return { ...hris, capabilities, employees: { ...hris.employees, read } };
 }
 
 function withoutRehire(hris: OwnHris): OwnHris {

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/plan-employee.ts',
-      find: 'return planLink(observed, observed.named, decisions);',
-      replace: "return { kind: 'link', employee: observed.named };",
+      find: 'planTransfer(observed, planLink(observed, named, decisions), decisions)',
+      replace: "planTransfer(observed, { kind: 'link', employee: named }, decisions)",
     },
   ],
   caughtBy: tests(/a person named an employee who is linked to somebody else/, 'test/plan/plan-employee.test.ts'),

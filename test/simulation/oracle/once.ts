@@ -147,8 +147,9 @@ export function checkTerminations(world: World, { effects, enrolments, hires }: 
       const id = enrolment?.ref?.split(':')[1] ?? '';
       const answers = known.get(id)?.answers ?? [];
       if (enrolment?.ref === null || answers.includes('re-enrol') || answers.includes('cancel')) return [];
-      // A return of a second may be over before anything is read.
-      const memberships = membershipOf(world, id).filter(({ from, to }) => to - from > 1_500);
+      // A return may be over unread: in a second, or without webhooks between two reads, a grace apart.
+      const unseenMs = world.scenario.webhooks === 'none' ? policies.graceMs : 1_500;
+      const memberships = membershipOf(world, id).filter(({ from, to }) => to - from > unseenMs);
       const inAll = wasHired(memberships, row.at - policies.graceMs + 2_000, row.at - 20_000);
       return inAll ? [`I1 the enrolment of ${id} was terminated although hired within the grace`] : [];
     });
