@@ -28,7 +28,7 @@ export const plants: Record<string, (world: World) => void> = {
   I6: ({ store }) => store.database.exec('delete from inbox'),
   I7({ store, temporal }) {
     temporal.accepted.clear();
-    store.database.exec("delete from hires; update jobs set listed_totals = 'again'");
+    store.database.exec("delete from hires; update jobs set listed_totals = '[]'");
   },
   I8: ({ store }) => store.database.exec("update hires set state = 'open', step = 'planning'"),
   I9({ temporal }) {
