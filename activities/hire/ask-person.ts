@@ -13,6 +13,7 @@ import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import type { Refusal } from '../../src/person/change-person.ts';
 import type { Employed, Person } from '../../src/person/person.ts';
+import { restoredMsAgo } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
@@ -155,6 +156,7 @@ export async function whileNobodyElse(
   create: () => Promise<Once<CreateResult<KnownEmployee>>>,
 ): Promise<Once<CreateResult<KnownEmployee>> | Held> {
   const { store, ref } = hire;
+  await assertShownSinceRestore(hire);
   const holder = randomUUID();
   const waits = await keepOthersOut(hire, fields, holder);
   if (waits !== undefined) return waits;
@@ -168,6 +170,21 @@ export async function whileNobodyElse(
     if (isConnectorError(error) && error.action !== 'unknown') await settleCreating(store, ref, 0, holder);
     throw error;
   }
+}
+
+/** A restored store has forgotten the creates since its backup, and reads do not show their employees at once. */
+async function assertShownSinceRestore({ store, connection }: HireContext): Promise<void> {
+  const { readLagMs } = connection.hris.capabilities;
+  const agoMs = readLagMs === 0 ? undefined : await restoredMsAgo(store);
+  if (agoMs === undefined || agoMs >= readLagMs) return;
+  throw new ConnectorError({
+    code: 'STORE_JUST_RESTORED',
+    action: 'retry',
+    message:
+      'The store was restored from a backup just now, and the HR system may not show yet whom hirebridge created ' +
+      'since that backup. The employee is created by itself once it does.',
+    retryAfterMs: readLagMs - agoMs,
+  });
 }
 
 /** Keeps other hires out while a create is pending, even a create sent by a version that kept nobody out. */

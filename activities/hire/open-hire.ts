@@ -9,7 +9,7 @@ import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan
 import { shownStatus } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { observes } from '../../src/store/freezes.ts';
-import { endEarlier, endHire, moveResting } from '../../src/store/hire-states.ts';
+import { endEarlier, endHire, endOutlived, moveResting } from '../../src/store/hire-states.ts';
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
@@ -63,6 +63,7 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
     const isErased = await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }]);
     if (isErased.size > 0) return { opened: closed(undefined) };
     const latest = await latestNotForgotten(deps, connection, input);
+    if (latest !== undefined) await endOutlived(store, latest);
     const opening = planOpening(await readKnown(store, latest), input);
     if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
     if (latest === undefined || opening.kind === 'closed') return { opened: closed(latest) };

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { HireRef } from '../hire/hire.ts';
+import type { HireRef, HireStep } from '../hire/hire.ts';
 import { updateHire } from './hires.ts';
 import { hireColumns, type Store } from './open-store.ts';
 
 /**
- * Records the enrolment of this hire's person. Ignores a late worker: the status of an enrolment already recorded has
- * been read since, and an earlier attempt's enrolment is no longer the hire's.
+ * Records the enrolment of this hire's person. Ignores a late worker: an enrolment already recorded may have been read
+ * and completed since, and an earlier attempt's enrolment is no longer the hire's.
  */
 export async function recordEnrolment(
   store: Store,
@@ -16,7 +16,12 @@ export async function recordEnrolment(
   await store.kysely
     .updateTable('hires')
     .set((eb) => ({
-      step: 'onboard',
+      step: eb
+        .case()
+        .when(eb.and([eb('onboarding_candidate_id', '=', id), eb('step', 'in', ['employ', 'write-back'])]))
+        .then(eb.ref('step'))
+        .else(sql.lit<HireStep>('onboard'))
+        .end(),
       onboarding_candidate_id: id,
       onboarding_status: eb
         .case()

@@ -60,6 +60,21 @@ export async function endEarlier(store: Store, row: HireRow): Promise<void> {
 }
 
 /**
+ * Ends periods of this application that stayed open although this later one has begun: after a restore two processes
+ * may open both at once, and no workflow follows the earlier one.
+ */
+export async function endOutlived(store: Store, { tenant_id, job_candidate_id, period }: HireRow): Promise<void> {
+  if (period === 1) return;
+  const outlived = await store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where((eb) => eb.and({ tenant_id, job_candidate_id, state: 'open' }))
+    .where('period', '<', period)
+    .execute();
+  for (const row of outlived) await endEarlier(store, row);
+}
+
+/**
  * Reopens a resting hire or marks it left, if its row is still as it was read. A reopened hire ignores earlier answers;
  * the employee of one that left goes back as in `endHire`.
  */

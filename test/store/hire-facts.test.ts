@@ -135,6 +135,17 @@ describe.each(kinds)('the store on %s', (kind) => {
     });
   });
 
+  test('a worker that records the enrolment late does not move the hire back to its onboarding', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
+    const enrolment = { id: 'first', status: 'not_started' };
+    await recordEnrolment(store, key, 1, enrolment);
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ step: 'onboard' });
+    await updateHire(store, key, { step: 'employ' });
+    await recordEnrolment(other, key, 1, enrolment);
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ step: 'employ' });
+  });
+
   test('a request under way is seen until its deadline, and for longer when it began after the look', async () => {
     const { store, other } = await freshStore(kind);
     await insertHires(store, [{ ...key, state: 'open' }]);

@@ -5,7 +5,7 @@ import { openHire } from '../../../activities/hire/open-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { noteRestored } from '../../../src/store/backups.ts';
-import { findHireRow } from '../../../src/store/hires.ts';
+import { findHireRow, insertHires } from '../../../src/store/hires.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
@@ -92,6 +92,37 @@ test('who did not start, and whom the HR system still shows as employed, is made
   expect(await employOnce(second, showsLate)).toMatchObject({ verdict: 'employee' });
   expect(await employees()).toMatchObject([{ last_day: null }]);
 });
+
+test.each(kinds)(
+  'an earlier period that stayed open beside a later one is over once its workflow looks, on %s',
+  async (database) => {
+    const fleet = await fleetAtSandbox({ database });
+    await fleet.apply('acme');
+    await fleet.reconcile('acme');
+    const id = await fleet.hire();
+    await fleet.open('acme', id);
+    const first = { tenantId: 'acme', jobCandidateId: id, period: 1 };
+    // As two processes insert both at once after a restore.
+    await insertHires(fleet.store, [{ ...first, period: 2, state: 'open' }]);
+    expect(await fleet.open('acme', id)).toMatchObject({ verdict: 'open', period: 2 });
+    expect(await findHireRow(fleet.store, first)).toMatchObject({ state: 'left' });
+  },
+);
+
+test.each(kinds)(
+  'after a restore nobody is made before the HR system shows who was made since the backup, on %s',
+  async (database) => {
+    const { fleet, begin, employOnce, employees } = await employPerson({ database });
+    await noteRestored(fleet.store, 'ada');
+    const another = await begin();
+    const lagging = (hris: OwnHris) => ({ ...hris, capabilities: { ...hris.capabilities, readLagMs: 60_000 } });
+    await expect(employOnce(another, lagging)).rejects.toMatchObject({ code: 'STORE_JUST_RESTORED', action: 'retry' });
+    expect(await employees()).toHaveLength(1);
+    const shown = (hris: OwnHris) => ({ ...hris, capabilities: { ...hris.capabilities, readLagMs: 1 } });
+    expect(await employOnce(another, shown)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toHaveLength(2);
+  },
+);
 
 test('a former employee of before go-live is found by our reference alone', async () => {
   const { terminate, begin, applyFor, employOnce, employees, forget } = await employPerson();
