@@ -193,8 +193,9 @@ async function takePage(run: Run, list: StageList, page: StagePage): Promise<voi
     else if (run.kind === 'baseline') throw cannotGoLive(run.tenantId, `Somebody hired${onJob(list)} has`, item);
     else run.counts.unreadable += 1;
   }
-  await addSeen(run.deps.store, run.tenantId, people);
+  // Seen means told: the next attempt may find a person whom this one could not tell to Temporal in no list any more.
   if (run.kind !== 'baseline') await startMissing(run, list, members);
+  await addSeen(run.deps.store, run.tenantId, people);
 }
 
 function asListed({ stage }: StageList, { jobCandidateId, candidateId, jobId, rejected }: StageMember): ListedPerson {

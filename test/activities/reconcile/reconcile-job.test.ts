@@ -28,6 +28,21 @@ test('somebody moved straight to the stage that creates employees is found by th
   expect(opened).toMatchObject({ verdict: 'open', step: 'enrol' });
 });
 
+test('who was seen while Temporal was away, and then moved between the hiring stages, is found', async () => {
+  const { deps, reconcile: again, started, hireOneMore, sandbox } = await openTenant(0, { enrolAt: ['SCREEN'] });
+  await again();
+  const id = await hireOneMore('HIRED');
+  const move = (stageType: 'SCREEN' | 'HIRED') =>
+    sandbox.control.act('move', { jobCandidateIds: [Number(id)], stageType });
+  const signalHire = () => Promise.reject(new ConnectorError({ code: 'AWAY', action: 'retry', message: 'Away.' }));
+  await expect(reconcile({ ...deps, signalHire }, { tenantId: 'acme' })).rejects.toMatchObject({ code: 'AWAY' });
+  await move('SCREEN');
+  await again();
+  await move('HIRED');
+  await again();
+  expect(started).toEqual([id]);
+});
+
 test.each(kinds)(
   'somebody away from the creating stage for one reading alone is told to their hire by the next reconcile, in %s',
   async (database) => {
