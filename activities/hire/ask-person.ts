@@ -13,12 +13,12 @@ import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import type { Refusal } from '../../src/person/change-person.ts';
 import type { Employed, Person } from '../../src/person/person.ts';
-import { restoredMsAgo } from '../../src/store/backups.ts';
+import { lastRestoredAt } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import { readClock, type Store } from '../../src/store/open-store.ts';
 import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, findPerson, foreseePerson, type Outcome } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
@@ -175,15 +175,17 @@ export async function whileNobodyElse(
 /** A restored store has forgotten the creates since its backup, and reads do not show their employees at once. */
 async function assertShownSinceRestore({ store, connection }: HireContext): Promise<void> {
   const { readLagMs } = connection.hris.capabilities;
-  const agoMs = readLagMs === 0 ? undefined : await restoredMsAgo(store);
-  if (agoMs === undefined || agoMs >= readLagMs) return;
+  const restoredAt = readLagMs === 0 ? undefined : await lastRestoredAt(store);
+  if (restoredAt === undefined) return;
+  const waitMs = restoredAt + readLagMs - (await readClock(store));
+  if (waitMs <= 0) return;
   throw new ConnectorError({
     code: 'STORE_JUST_RESTORED',
     action: 'retry',
     message:
       'The store was restored from a backup just now, and the HR system may not show yet whom hirebridge created ' +
       'since that backup. The employee is created by itself once it does.',
-    retryAfterMs: readLagMs - agoMs,
+    retryAfterMs: waitMs,
   });
 }
 

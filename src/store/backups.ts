@@ -7,7 +7,7 @@ import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { takeErasures } from './erasures.ts';
-import { openStore, openTables, readClock, type Store, type StoreTables } from './open-store.ts';
+import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
 import { readMarks } from './person-marks.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
@@ -148,19 +148,19 @@ async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
 }
 
 /** Whether work since that moment (database clock, ms) may be forgotten. */
-export async function isRestoredSince({ kysely }: Pick<Store, 'kysely'>, at: number): Promise<boolean> {
-  const restored = kysely.selectFrom('audit').select('at').where('act', '=', 'restored').where('at', '>=', at);
-  return (await restored.limit(1).execute()).length > 0;
+export async function isRestoredSince(store: Pick<Store, 'kysely'>, at: number): Promise<boolean> {
+  const restoredAt = await lastRestoredAt(store);
+  return restoredAt !== undefined && restoredAt >= at;
 }
 
-/** How long ago this store was restored, ms; undefined if it never was. */
-export async function restoredMsAgo(store: Store): Promise<number | undefined> {
-  const { at } = await store.kysely
+/** When this store was restored last (database clock, ms); undefined if it never was. */
+export async function lastRestoredAt({ kysely }: Pick<Store, 'kysely'>): Promise<number | undefined> {
+  const { at } = await kysely
     .selectFrom('audit')
     .select(({ fn }) => fn.max('at').as('at'))
     .where('act', '=', 'restored')
     .executeTakeFirstOrThrow();
-  return at === null ? undefined : (await readClock(store)) - Number(at);
+  return at === null ? undefined : Number(at);
 }
 
 /** The last restore of this store and its results so far; undefined if it was never restored. */
