@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
 import { noteFigures } from '../docs/figures.ts';
 
 const SLOWEST = 20;
 
 /**
- * After a run: which tests were skipped and why, the slowest files, and the counts as one line. A test that is skipped
- * without saying why fails the run. With HIREBRIDGE_TEST_REPORT=FILE the counts are written there as JSON.
+ * After a run: which tests were skipped and why, the slowest files, what failed, and the counts as one line. A test that
+ * is skipped without saying why fails the run. With HIREBRIDGE_TEST_REPORT=FILE the counts and what failed are written
+ * there as JSON.
  */
 export class SummaryReporter implements Reporter {
   /** By a name on the command line all others are skipped, and everybody knows why. */
@@ -23,19 +25,23 @@ export class SummaryReporter implements Reporter {
     const inState = (state: string) => tests.filter((test) => test.result().state === state);
     const skipped = Map.groupBy(inState('skipped'), reasonOf);
     const passed = inState('passed').length;
-    // A file that does not load has no test to fail.
-    const broken = modules.filter((module) => module.errors().length > 0).length;
     const silent = this.isFiltered ? [] : (skipped.get(SILENT) ?? []);
-    const failed = inState('failed').length + broken + errors.length + silent.length;
+    const failures = [
+      ...inState('failed').map((test) => failureOf(nameOf(test), test.result().errors)),
+      // A file that does not load has no test to fail.
+      ...modules
+        .filter((module) => module.errors().length > 0)
+        .map((module) => failureOf(module.relativeModuleId, module.errors())),
+      ...errors.map((error) => failureOf('outside a test', [error])),
+      ...silent.map((test) => `${nameOf(test)}: skipped without saying why`),
+    ];
+    const failed = failures.length;
     print('Slowest files', modules.toSorted(bySlowness).slice(0, SLOWEST).map(durationOf));
     print(
       'Skipped, and why',
       [...skipped].map(([reason, some]) => `${String(some.length).padStart(5)}  ${reason}`),
     );
-    print(
-      'Skipped without saying why',
-      silent.map((test) => `${test.module.relativeModuleId}: ${test.fullName}`),
-    );
+    print('Failed', failures);
     const skips = tests.length - passed - inState('failed').length;
     process.stdout.write(`\n${passed} passed, ${failed} failed, ${skips} skipped\n`);
     if (silent.length > 0) process.exitCode = 1;
@@ -46,7 +52,7 @@ export class SummaryReporter implements Reporter {
         { what: 'time', value: (performance.now() - this.startedAt) / 60_000, unit: 'min' },
       ]);
     const file = process.env['HIREBRIDGE_TEST_REPORT'];
-    if (file !== undefined) writeFileSync(file, JSON.stringify({ passed, failed, skipped: skips }));
+    if (file !== undefined) writeFileSync(file, JSON.stringify({ passed, failed, skipped: skips, failures }));
   }
 }
 
@@ -55,6 +61,18 @@ const SILENT = '(no reason given)';
 function reasonOf(test: TestCase): string {
   const result = test.result();
   return (result.state === 'skipped' ? result.note : undefined) ?? SILENT;
+}
+
+function nameOf(test: TestCase): string {
+  return `${test.module.relativeModuleId}: ${test.fullName}`;
+}
+
+/** A name, and the first lines of what went wrong. */
+function failureOf(name: string, errors: readonly unknown[] | undefined): string {
+  const [first] = errors ?? [];
+  const message = first instanceof Object && 'message' in first ? String(first.message) : String(first);
+  const lines = stripVTControlCharacters(message).split('\n').slice(0, 6);
+  return [name, ...lines.map((line) => `    ${line.slice(0, 300)}`)].join('\n');
 }
 
 function bySlowness(one: TestModule, other: TestModule): number {
