@@ -6,9 +6,9 @@ import { noteFigures } from '../docs/figures.ts';
 const SLOWEST = 20;
 
 /**
- * After a run: which tests were skipped and why, the slowest files, what failed, and the counts as one line. A test that
- * is skipped without saying why fails the run. With HIREBRIDGE_TEST_REPORT=FILE the counts and what failed are written
- * there as JSON.
+ * After a run: which tests were skipped and why, the slowest files, what failed, and the counts as one line. A test
+ * that is skipped without saying why fails the run. With HIREBRIDGE_TEST_REPORT=FILE the counts and what failed are
+ * written there as JSON.
  */
 export class SummaryReporter implements Reporter {
   /** By a name on the command line all others are skipped, and everybody knows why. */

@@ -1,4 +1,5 @@
-import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { HttpRequest } from '../../src/http/http-error.ts';
 import { sendRequest } from '../../src/http/request.ts';
@@ -35,12 +36,16 @@ test('a body that becomes too large is cut off', async () => {
 });
 
 test('a small body that unpacks to a huge one is cut off', async () => {
-  const bomb = gzipSync(Buffer.alloc(50_000_000));
-  const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
-  const before = process.memoryUsage().rss;
+  let closed = false;
+  const url = await serve((_request, response) => {
+    response.on('close', () => (closed = true));
+    // Without an end: no answer comes of a client that unpacks all of it first.
+    const zeros = new Readable({ read: () => zeros.push(closed ? null : Buffer.alloc(1_000_000)) });
+    zeros.pipe(createGzip()).pipe(response.writeHead(200, { 'content-encoding': 'gzip' }));
+  });
   const error = await errorOf(sendRequest(poolTo(url), { ...get, maxBodyBytes: 100_000 }));
   expect(error).toMatchObject({ code: 'ANSWER_TOO_LARGE' });
-  expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000);
+  await expect.poll(() => closed).toBe(true);
 });
 
 test.each([

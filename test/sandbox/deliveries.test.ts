@@ -55,7 +55,6 @@ test('a refused delivery comes again after 200, 400 and 800 ms with the same bod
   expect(new Set(receiver.received.map((one) => JSON.stringify(one.body))).size).toBe(1);
   const gaps = later.map((one, index) => one.at - (receiver.received[index] ?? first)!.at);
   for (const [index, least] of [195, 395, 795].entries()) expect(gaps[index]).toBeGreaterThanOrEqual(least);
-  expect(gaps[2]).toBeLessThan(1600);
   const log = await eventually(
     () => sandbox.control.deliveries(),
     (rows) => rows.length === 4,

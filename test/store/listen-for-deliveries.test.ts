@@ -48,8 +48,15 @@ test('a lost connection is made again', async () => {
   await until('the first', hear);
   const other = new pg.Client({ connectionString: url });
   await other.connect();
-  await other.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'");
-  await other.end();
-  expect(await hear()).toBe(false);
+  onTestFinished(() => other.end());
+  const connections = async (): Promise<number[]> => {
+    const listening = `select pid from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and query like 'listen %'`;
+    return (await other.query<{ pid: number }>(listening)).rows.map(({ pid }) => pid);
+  };
+  const [lost, ...others] = await connections();
+  expect({ lost, others }).toEqual({ lost: expect.any(Number), others: [] });
+  await other.query('select pg_terminate_backend($1)', [lost]);
+  await until('another connection', async () => (await connections()).some((pid) => pid !== lost));
   await until('one after it', hear);
 });
