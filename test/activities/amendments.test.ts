@@ -47,7 +47,7 @@ async function hired(state: HireState = 'done'): Promise<Person> {
   return person;
 }
 
-const write = () => ({ signal: AbortSignal.timeout(10_000), beforeSend: () => undefined });
+const write = () => ({ signal: AbortSignal.timeout(120_000), beforeSend: () => undefined });
 
 function atPartner(person: Person, { startDate, title }: { startDate?: string; title?: string | null }): void {
   if (startDate !== undefined) world.editPartner(person, fieldOf('probationEnd'), startDate);

@@ -142,7 +142,7 @@ test('a person who is gone at the partner is believed gone after a second run, a
   expect(await exchange()).toMatchObject({ state: 'partial', counts: { skipped: 1, unchanged: 1 } });
   expect(await exchange()).toMatchObject({ state: 'partial', counts: { skipped: 1, unchanged: 1 } });
   expect(await exchange()).toMatchObject({ state: 'done', counts: { read: 1, unchanged: 1 } });
-  expect((await world.hris.employees.read(person.employeeId, AbortSignal.timeout(1_000)))?.fields['costCentre']).toBe(
+  expect((await world.hris.employees.read(person.employeeId, AbortSignal.timeout(120_000)))?.fields['costCentre']).toBe(
     'CC-9',
   );
 });

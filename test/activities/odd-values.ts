@@ -50,7 +50,7 @@ export function describeOddValues(kind: Database, open: () => Promise<RawHr>): v
     const begin: Begin = async (rules = mappingText()) => {
       hr = await open();
       world = await createWorld(rules, exchanged, { url: hr.url });
-      await world.hris.probe(AbortSignal.timeout(10_000));
+      await world.hris.probe(AbortSignal.timeout(120_000));
       await hr.run(...WIDE_NUMBERS[kind]);
     };
     afterEach(() => world.close());

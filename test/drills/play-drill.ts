@@ -118,7 +118,7 @@ interface Said {
 
 async function readyz(health: string): Promise<Said> {
   try {
-    const response = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(120_000) });
     const { checks = {}, error } = (await response.json()) as { checks?: Record<string, Check>; error?: string };
     const wrong = Object.entries(checks).filter(([, check]) => !check.ok);
     return { ok: response.ok, text: error ?? wrong.map(([name, { note }]) => `${name}: ${note}`).join('; ') };

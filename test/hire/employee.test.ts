@@ -6,7 +6,7 @@ import type { Employment } from '../../src/store/employments.ts';
 import type { employeeOf } from '../../src/store/hires.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 
-const write = { signal: AbortSignal.timeout(1_000), beforeSend: () => undefined };
+const write = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
 
 /** An HR system of a test that says what it was asked. */
 function asked() {

@@ -38,7 +38,7 @@ async function described(kind: keyof typeof databases, more = ''): Promise<Recor
   await database.close();
   const hris = await openHris('sql', 'test-hr', { url, fields: FIELDS });
   onTestFinished(() => hris.close());
-  const fields = (await hris.describe?.('employee', AbortSignal.timeout(10_000))) ?? [];
+  const fields = (await hris.describe?.('employee', AbortSignal.timeout(120_000))) ?? [];
   return Object.fromEntries(fields.map((field) => [field.key, field]));
 }
 

@@ -40,7 +40,7 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
 
   const land = (some: LandingRow[], more: { tenant?: string; force?: boolean; by?: HrisConnection } = {}) => {
     const { by = hris.adapter, ...options } = more;
-    return by.landing?.land('candidates', some, { tenant: 'acme', signal: AbortSignal.timeout(5_000), ...options });
+    return by.landing?.land('candidates', some, { tenant: 'acme', signal: AbortSignal.timeout(120_000), ...options });
   };
   const stored = async (id: string): Promise<Record<string, unknown> | undefined> => {
     const direct = openSqlDatabase(url);
@@ -95,7 +95,7 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
   test('ids come some at a time, each once, without those marked as gone and those of others', async () => {
     await land(rows(0, 7), { tenant: 'orbit' });
     await land(rows(7, 9), { tenant: 'other' });
-    const options = { tenant: 'orbit', signal: AbortSignal.timeout(5_000) };
+    const options = { tenant: 'orbit', signal: AbortSignal.timeout(120_000) };
     await hris.adapter.landing?.remove('candidates', ['3'], { ...options, mark: true });
     const ids = async (after?: string) => hris.adapter.landing?.ids('candidates', { ...options, after, most: 4 });
     expect(await ids()).toEqual(['0', '1', '2', '4']);
@@ -112,7 +112,7 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     const table = { table: 'partner_candidates', columns };
     const [back] = rows(3, 4, { fields: { givenName: 'Back' } });
     for (let killAt = 1; killAt <= 3; killAt += 1) {
-      const options = { tenant: 'acme', signal: AbortSignal.timeout(5_000) };
+      const options = { tenant: 'acme', signal: AbortSignal.timeout(120_000) };
       await hris.adapter.landing?.remove('candidates', ['3'], { ...options, mark: true });
       expect((await stored('3'))?.['gone_at']).not.toBeNull();
       let statements = 0;
@@ -188,7 +188,7 @@ test('a landing table that the user may not write refuses the stream, never the 
     const reader = new URL(url);
     Object.assign(reader, { username: role, password: 'reader' });
     const adapter = await openHris('sql', 'reader', { url: reader.href }, { landings });
-    const signal = AbortSignal.timeout(5_000);
+    const signal = AbortSignal.timeout(120_000);
     const error = await refusal(
       adapter.landing?.land('candidates', rows(0, 1), { tenant: 'acme', signal }) ?? Promise.resolve(),
     );

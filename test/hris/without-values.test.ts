@@ -37,7 +37,7 @@ test('a reason that came by file is cut after the values are, so that none is le
     read: async () => ({ rows: [{ request_id: 'r1', status: 'rejected', error: reason }] }),
   };
   const hris = { files, options: { folders: { results: 'results' } } } as unknown as Sftp;
-  const [result] = await readResults(hris, AbortSignal.timeout(5_000));
+  const [result] = await readResults(hris, AbortSignal.timeout(120_000));
   if (result?.status !== 'rejected') throw new Error('not rejected');
   expect(withoutValues(result.reason, ['Lindqvist'])).toBe(`${'x'.repeat(295)} … is`);
 });

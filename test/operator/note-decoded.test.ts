@@ -5,7 +5,9 @@ import { verifyAudit } from '../../src/store/audit.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { recordDigest } from '../../src/store/person-marks.ts';
 import { addTenant } from '../console/open-console.ts';
+import { scaled } from '../harness/pace.ts';
 
+const PATIENCE = scaled(30_000);
 const TOGETHER_MS = 60_000;
 const NAME = 'Eva Canary-Lind';
 
@@ -36,7 +38,7 @@ test('500 events of one history that are decrypted one by one are two rows, with
   await Promise.all(Array.from({ length: 499 }, () => decoded(hire('501'))));
   expect(await told(store)).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(TOGETHER_MS);
-  await vi.waitFor(async () => expect(await told(store)).toHaveLength(2));
+  await vi.waitFor(async () => expect(await told(store)).toHaveLength(2), PATIENCE);
   const rows = await told(store);
   expect(rows[1]).toBe(`acme | ann | looked | payloads of Temporal: 499 more | ${of}`);
   expect(rows.join()).not.toContain(NAME);
@@ -78,6 +80,6 @@ test('where the trail takes no row nothing is shown, and what was counted is tol
   await vi.waitFor(async () => {
     await vi.advanceTimersByTimeAsync(TOGETHER_MS);
     expect(await told(store)).toHaveLength(2);
-  });
+  }, PATIENCE);
   expect((await told(store))[1]).toContain('payloads of Temporal: 1 more');
 });

@@ -19,11 +19,13 @@ import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { landings } from '../../src/streams/streams.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
+import { scaled } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { seedEverywhere } from '../store/seeded-person.ts';
 import { freshStore } from '../store/stores.ts';
 import { ACME } from '../tenants/acme.ts';
 
+const PATIENCE = scaled(30_000);
 const EVA = { tenant: 'acme', candidate: '501', application: '9501', enrolment: '7501', employee: '31' };
 const ASKED = { tenantId: 'acme', by: 'ann', reason: 'end of contract', landing: 'delete' } as const;
 
@@ -86,7 +88,7 @@ test('an HR system that is gone keeps no row of the store, is told, and can be g
     const alarms = await listAlarms(store, 'acme');
     expect(alarms).toHaveLength(1);
     return alarms;
-  }, 10_000);
+  }, PATIENCE);
   expect(await openErasures(store)).toHaveLength(1);
   expect(alarm).toMatchObject({ kind: 'erasure-failing', reason: 'LANDING_NOT_ERASED' });
   expect(alarm?.message).toContain('hirebridge tenant remove acme --erase --landing keep');
@@ -129,11 +131,11 @@ test('a tenant whose erasure hangs keeps no other tenant’s waiting', async () 
   } as unknown as ActivityDeps);
   await asked('slow');
   await round();
-  await vi.waitFor(() => expect(hanging).toBe(1), 5_000);
+  await vi.waitFor(() => expect(hanging).toBe(1), PATIENCE);
   await asked('quick');
   await round();
   const open = async () => (await openErasures(store)).map((row) => row.tenant_id);
-  await vi.waitFor(async () => expect(await open()).toEqual(['slow']), 5_000);
+  await vi.waitFor(async () => expect(await open()).toEqual(['slow']), PATIENCE);
   expect(hanging).toBe(1);
 });
 

@@ -24,7 +24,7 @@ test.each([true, false])(
     expect(await shown(0)).toMatchObject({ status: 'hired', employeeId: 'X-1' });
     expect(await shown(1)).toMatchObject({ status: 'left' });
     expect(await run('three')).toMatchObject({ state: 'done', counts: { updated: 0 } });
-    await hris.employees.rehire?.('2', {}, { signal: AbortSignal.timeout(5_000), beforeSend: () => undefined });
+    await hris.employees.rehire?.('2', {}, { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined });
     await run('four');
     expect(await shown(1)).toMatchObject({ status: 'hired' });
     expect(await writes()).toBe(before + 3);

@@ -31,7 +31,10 @@ test('a tenant that only observes plans a hire, records it, and writes nothing o
   expect((await latestPlan(store, ref))?.change).toMatchObject({ kind: 'create' });
   const { hris } = await deps.connections.of('acme');
   await expect(
-    hris.employees.create({ givenName: 'A' }, 'r', { signal: AbortSignal.timeout(1_000), beforeSend: () => undefined }),
+    hris.employees.create({ givenName: 'A' }, 'r', {
+      signal: AbortSignal.timeout(120_000),
+      beforeSend: () => undefined,
+    }),
   ).rejects.toMatchObject({ code: 'TENANT_OBSERVES', action: 'throttle' });
   expect(await enrolments()).toBe(before);
   // Those of the baseline are no news.

@@ -91,7 +91,7 @@ export async function movedToSecond() {
 }
 
 function write(): WriteOptions {
-  return { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+  return { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
 }
 
 type Fleet = Awaited<ReturnType<typeof fleetAtSandbox>>;

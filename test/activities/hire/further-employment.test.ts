@@ -52,7 +52,7 @@ async function forgotten(database: (typeof kinds)[number], { isMade = true, isRe
   const { candidate_id: candidateId } = (await row(second)) ?? {};
   const { hris } = await fleet.deps.connections.of('acme');
   const fields = { givenName: 'Ada', familyName: 'Byron', email: 'ada@work.example', startDate: '2099-01-01' };
-  const guard = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+  const guard = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
   const made = isMade ? await hris.employees.create(fields, `17:${candidateId}:${second}:1`, guard) : undefined;
   return {
     ...world,

@@ -183,7 +183,7 @@ async function hiredBefore({ database, settings }: { database: (typeof kinds)[nu
       const fields = { givenName: 'Ada', familyName: 'Byron', email: 'ada@work.example', startDate: '2024-01-01' };
       const { hris: hr } = await fleet.deps.connections.of('acme');
       const made = await hr.employees.create(fields, '', {
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(120_000),
         beforeSend: () => undefined,
       });
       return made.kind === 'created' ? made.ref.id : '';

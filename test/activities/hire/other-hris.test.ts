@@ -30,7 +30,7 @@ async function moved(database: (typeof kinds)[number] = 'sqlite', before?: (worl
     await connection.hris.employees.create(
       { familyName: 'Stranger', givenName: `Nth ${nth}`, startDate: '2020-01-01', email: `s${nth}@elsewhere.example` },
       `stranger-${nth}`,
-      { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined },
+      { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined },
     );
   const strangers = () => readTable(url);
   return { ...world, second, secondRef: await refOf(second), strangers, before: await strangers(), change };

@@ -179,7 +179,7 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
   const make = () => {
     const [fields, reference, write] = asked.at(-1) ?? [];
     if (fields === undefined || reference === undefined || write === undefined) throw new Error('nothing was asked');
-    return hris.employees.create(fields, reference, { ...write, signal: AbortSignal.timeout(10_000) });
+    return hris.employees.create(fields, reference, { ...write, signal: AbortSignal.timeout(120_000) });
   };
   const create: OwnHris['employees']['create'] = async (...args) => {
     args[2].beforeSend();
@@ -210,7 +210,7 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
       const [fields = {}, , write] = asked.at(-1) ?? [];
       if (write === undefined) throw new Error('nothing was asked');
       const stranger = { ...fields, familyName: 'Stranger', email: 'stranger@acme.example' };
-      const signal = AbortSignal.timeout(10_000);
+      const signal = AbortSignal.timeout(120_000);
       const made = await hris.employees.create(stranger, '9:9', { ...write, signal });
       answers.set(ticket(), made);
       return made.kind === 'created' ? made.ref.id : '';
@@ -219,7 +219,7 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
     async makeAlike() {
       const [fields = {}, , write] = asked.at(-1) ?? [];
       if (write === undefined) throw new Error('nothing was asked');
-      await hris.employees.create(fields, '9:9', { ...write, signal: AbortSignal.timeout(10_000) });
+      await hris.employees.create(fields, '9:9', { ...write, signal: AbortSignal.timeout(120_000) });
     },
     async makeByHand() {
       const made = await make();

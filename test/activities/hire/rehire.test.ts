@@ -335,7 +335,7 @@ async function openInBackup(database: (typeof kinds)[number]) {
   const { candidate_id: candidateId } = (await steps.row(id)) ?? {};
   const { hris: hr } = await fleet.deps.connections.of('acme');
   const fields = { givenName: 'Ada', familyName: 'Byron', email: 'ada@work.example', startDate: '2099-01-01' };
-  const guard = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+  const guard = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
   const made = await hr.employees.create(fields, `17:${candidateId}`, guard);
   return {
     fleet,

@@ -34,7 +34,7 @@ async function hiredBesideNamesake({ birthDate, mapped, policies }: Namesake) {
   });
   const [hired = {}] = items as { candidate_details?: { firstName: string; lastName: string } }[];
   const { firstName = '', lastName = '' } = hired.candidate_details ?? {};
-  await (await fleet.deps.connections.of('acme')).hris.probe(AbortSignal.timeout(10_000));
+  await (await fleet.deps.connections.of('acme')).hris.probe(AbortSignal.timeout(120_000));
   const names = { given_name: firstName.toUpperCase(), family_name: lastName.toLowerCase() };
   await write(url, {
     ...names,

@@ -264,7 +264,7 @@ test('nobody is taken for an employee who has the made-up address, in BambooHR',
     workEmail: 'Ana.Silva@acme.example',
     startDate: '2020-01-01',
   };
-  const call = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+  const call = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
   await employees.create(other, '17:other', call);
   expect(await make(await hired('Ana', 'Silva'))).toMatchObject({ verdict: 'employee' });
   const mails = [...double.company.employees.values()].map(({ workEmail }) => workEmail);

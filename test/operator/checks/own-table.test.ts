@@ -111,7 +111,7 @@ test.each(['SQLite', 'Postgres'] as const)(
     expect(left.filter(({ text }) => !text.startsWith('grant '))).toEqual([]);
     const hris = await openTenantHris(tenant);
     const fields = { givenName: 'Ana', familyName: 'Reyes', email: 'ana@example.org', startDate: '2099-01-11' };
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(120_000);
     const made = await hris.employees.create(fields, 'acme:1', { signal, beforeSend: () => undefined });
     expect(made).toMatchObject({ kind: 'created', ref: { number: expect.any(String) } });
     expect(await hris.employees.find({ by: 'reference', value: 'acme:1' }, signal)).toMatchObject({ kind: 'one' });

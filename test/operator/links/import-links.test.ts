@@ -29,7 +29,7 @@ async function withEmployees() {
   }));
   const employees: string[] = [];
   for (const { fields } of people) {
-    const options = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+    const options = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
     const familyName = fields.familyName.toUpperCase();
     const made = await hris.employees.create({ ...fields, familyName }, `old:${employees.length}`, options);
     if (made.kind === 'created') employees.push(made.ref.id);

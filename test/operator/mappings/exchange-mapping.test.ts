@@ -25,7 +25,7 @@ test('the mapping of linked pairs is shown, and a new one compared both ways bef
   await writeFile(join(tenantsDir, 'new.yaml'), rule('candidate.city'));
   const diff = await withTenant({ store, places: { tenantsDir, dataDir }, tenantId: 'acme' }, async (open) => {
     const { employees } = open.connection.hris;
-    const options = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+    const options = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
     const fields = { ...EMPLOYEE, startDate: '2026-03-01' };
     const created = await employees.create(fields, `1:${one?.candidate_details.id}`, options);
     const ref = { tenantId: 'acme', jobCandidateId: one?.jobCandidateDetails.id ?? '', period: 1 };
