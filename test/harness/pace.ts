@@ -28,6 +28,12 @@ export function scaled(ms: number): number {
   return Math.round(ms * pace());
 }
 
+/**
+ * For a test of an upper limit of time, which has to hold whatever the pace: a machine that stalls exceeds it, but not
+ * time after time, as a fault does.
+ */
+export const unlessStalled = { retry: 3 };
+
 function measure(): number {
   const start = performance.now();
   spawnSync(process.execPath, ['-e', '0']);
