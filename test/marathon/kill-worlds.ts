@@ -21,6 +21,8 @@ export interface Settings {
 /** People of one world. A kill uses up to about twenty. */
 const PEOPLE = 700;
 const FEW = 60;
+/** Hired before go-live: a reconcile clears what it noted of them, which is a point of its own. */
+const HIRED_BEFORE = 3;
 const GO_LIVE = 'go-live ';
 
 async function openWorld({ temporalAddress, hris }: Settings, people: number, hired = 0): Promise<World> {
@@ -47,7 +49,7 @@ async function openWorld({ temporalAddress, hris }: Settings, people: number, hi
  * `.
  */
 export async function listPoints(settings: Settings): Promise<string[]> {
-  const world = await openWorld(settings, 40, 3);
+  const world = await openWorld(settings, 40, HIRED_BEFORE);
   try {
     await world.startReceiver();
     const recorded = await recordPoints(world, await takeApplicants(world, 12));
@@ -72,7 +74,7 @@ export async function killInOneWorld(
   settings: Settings,
   points: readonly string[],
 ): Promise<{ rows: KillRow[]; rest: string[] }> {
-  const world = await openWorld(settings, PEOPLE);
+  const world = await openWorld(settings, PEOPLE, HIRED_BEFORE);
   try {
     await world.startReceiver();
     const first = await world.startWorker();
@@ -157,7 +159,7 @@ export async function killAtGoLive(settings: Settings, points: readonly string[]
     verified: 0,
   }));
   for (let time = 0; time < settings.times; time += 1) {
-    const world = await openWorld(settings, 40, 3);
+    const world = await openWorld(settings, 40, HIRED_BEFORE);
     try {
       await world.startReceiver();
       const traffic = startTraffic(world, await takeApplicants(world, settings.inFlight));
