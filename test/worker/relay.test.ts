@@ -111,15 +111,18 @@ test('more jobs or enrolments than a statement takes lead to the hires of each',
 test('events without a known id ask for one reconcile, and one more when the last came within the gap', async () => {
   const store = await freshStore();
   const { relay, reconciles } = relayOver(store, { gapMs: 1_000 });
+  const begin = performance.now();
   await deliver(store, 'onboarding.candidate.status_changed', { first: true });
   await relayed(store, 1);
   for (let n = 0; n < 20; n += 1) await deliver(store, 'onboarding.candidate.status_changed', { n });
   await relayed(store, 21);
-  await until('the reconcile owed', async () => reconciles.length === 2);
+  // A machine that takes longer than a gap to relay them owes one more for each.
+  const most = 2 + Math.floor((performance.now() - begin) / 1_000);
+  await until('the reconcile owed', async () => reconciles.length >= 2);
   await pause(1_050);
   await relay.close();
-  expect(reconciles).toHaveLength(2);
-  expect((reconciles[1] ?? 0) - (reconciles[0] ?? 0)).toBeGreaterThanOrEqual(999);
+  expect(reconciles.length).toBeLessThanOrEqual(most);
+  for (const [n, at] of reconciles.slice(1).entries()) expect(at - (reconciles[n] ?? 0)).toBeGreaterThanOrEqual(999);
 });
 
 test('a reconcile still owed is asked for when the relay ends', async () => {
