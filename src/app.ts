@@ -12,6 +12,7 @@ import { type Config, type Places, readConfig, storeExists, storeUrl } from './c
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { sweepKeyrings } from './hris/sftp/open-pgp.ts';
+import { age } from './in-words.ts';
 import { createLogger, type Logger } from './log.ts';
 import { type Answering, answerSync, installationMark } from './operator/ask-worker.ts';
 import { followStream } from './operator/follow-stream.ts';
@@ -198,7 +199,7 @@ async function readiness(
   return {
     store: trouble === undefined ? { ok: true } : { ok: false, note: trouble },
     temporal: states.every((state) => state === 'RUNNING') ? server : { ok: false, note: states.join(', ') },
-    relay: { ok: lookedMs < STALE_LOOK_MS, note: `looked at the inbox ${Math.round(lookedMs / 1_000)} s ago` },
+    relay: { ok: lookedMs < STALE_LOOK_MS, note: `looked at the inbox ${age(lookedMs)} ago` },
   };
 }
 

@@ -1,4 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { count } from '../../src/in-words.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { clearTrouble, noteTrouble } from '../../src/store/alarms.ts';
 import { openHiresAfter, openHiresSince } from '../../src/store/hire-states.ts';
@@ -117,9 +118,9 @@ export async function signalUnfollowed({ deps, tenantId, counts }: Run): Promise
 }
 
 /** Names nobody, because an alarm may outlast an erasure. */
-function unfollowedText(count: number): string {
+function unfollowedText(hires: number): string {
   return (
-    `Temporal had no workflow for ${count} open ${count === 1 ? 'hire' : 'hires'}; hirebridge started them again, ` +
+    `Temporal had no workflow for ${count(hires, 'open hire')}; hirebridge started them again, ` +
     `and the worker's log names them. Temporal lost its history, or the store was restored from a backup.`
   );
 }

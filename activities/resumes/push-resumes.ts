@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
+import { count } from '../../src/in-words.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, readHints } from '../../src/store/hints.ts';
@@ -225,8 +226,8 @@ async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<vo
     else if (before.state === 'done') tell(run, before, 'unchanged');
   }
   const message =
-    `${wanted.size} resumes would be sent in one run, more than ${atOnce} (resumes.atOnce in the tenant file). ` +
-    'None of them was.';
+    `${count(wanted.size, 'resume')} would be sent in one run, more than ${atOnce} (resumes.atOnce in the tenant ` +
+    'file). None of them was.';
   await assertFew(run, { fresh: wanted.size, most: atOnce, code: 'MASS_RESUMES', message });
   const credits = await creditsOf(run, { code: NO_CREDITS, table: 'resumes' });
   run.isOutOfCredits = credits.isOut;

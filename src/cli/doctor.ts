@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Places, storeFile, storeUrl } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
+import { count } from '../in-words.ts';
 import { describeRole, isMissing, readProcesses } from '../operator/status.ts';
 import { observableAssumptions } from '../partner/client/observe-assumptions.ts';
 import { type Assumption, assumptions } from '../partner/contract/assumptions.ts';
@@ -234,7 +235,8 @@ async function checkPeople(dataDir: string): Promise<Found> {
       .map(({ tenantId, jobCandidateId, why }) => `job candidate ${jobCandidateId} of ${tenantId} (${UNJOINED[why]})`);
     const more = unjoined.length > named.length ? `, and ${unjoined.length - named.length} more` : '';
     const isWrong = unjoined.some(({ why }) => why !== 'candidate-unknown');
-    const message = `${unjoined.length} hires are not linked to a person: ${named.join('; ')}${more}`;
+    const unlinked = count(unjoined.length, 'hire is', 'hires are');
+    const message = `${unlinked} not linked to a person: ${named.join('; ')}${more}`;
     return { state: isWrong ? 'wrong' : 'open', message };
   } finally {
     await store.close();

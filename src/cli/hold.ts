@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { explainedAt } from '../docs.ts';
+import { age, count } from '../in-words.ts';
 import type { HoldGroup, HoldView } from '../operator/holds.ts';
 import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
-import { age } from '../operator/status.ts';
 import { AS, byOf, example, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
@@ -156,11 +156,11 @@ async function runAnswer(
   if (options.all === true && args.length > 0)
     command.error('error: an answer with an id is for one hold; leave out --all');
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
-  const count = await withClient(places, async (parts) => {
+  const holds = await withClient(places, async (parts) => {
     if (options.all === true) return answerHolds(parts, which, { answer, by });
     await answerHold(parts, { holdId: hold, answer, arguments: args, by });
     return 1;
   });
-  const answered = options.all === true ? `${count} holds of ${hold}` : hold;
-  say(options, { answered: hold, answer, holds: count }, answeredText(answered, answer));
+  const answered = options.all === true ? `${count(holds, 'hold')} of ${hold}` : hold;
+  say(options, { answered: hold, answer, holds }, answeredText(answered, answer));
 }

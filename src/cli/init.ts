@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type OwnTable, readOwnTables } from '../hris/sql/describe.ts';
+import { count } from '../in-words.ts';
 import { nearest } from '../nearest.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
 import {
@@ -270,7 +271,7 @@ async function pickTable(tables: readonly OwnTable[]): Promise<OwnTable | undefi
   const options = sorted.map((one) => ({
     value: one.name,
     label: one.name,
-    hint: `${one.columns.length} columns, ${likeness(one)} that employees have`,
+    hint: `${count(one.columns.length, 'column')}, ${likeness(one)} that employees have`,
   }));
   const none = { value: '', label: 'none of them', hint: 'hirebridge makes a table of its own, for a demonstration' };
   const picked = await choose('Table of employees', [...options, none]);
@@ -467,7 +468,8 @@ function renderRehearsal(rehearsal: Rehearsal | undefined): string {
   ]);
   const there = isThere === true ? ' Somebody with this e-mail is in the HR system already.' : '';
   const problems = fields.filter(({ problem }) => problem !== undefined).length;
-  const verdict = problems === 0 ? 'can be made' : `cannot be made yet: ${problems} of ${fields.length} fields`;
+  const verdict =
+    problems === 0 ? 'can be made' : `cannot be made yet: ${problems} of ${count(fields.length, 'field')}`;
   return (
     `\nThe last hire, job candidate ${jobCandidateId}, as an employee (nothing is written):\n` +
     `${renderTable(['column', 'from', 'gives'], rows)}\nThis employee ${verdict}.${there}\n\n`

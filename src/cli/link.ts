@@ -8,6 +8,7 @@ import { personOf } from '../../activities/hire/with-hire.ts';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
 import type { HrisConnection } from '../hris/port.ts';
+import { count } from '../in-words.ts';
 import { createLogger } from '../log.ts';
 import { openHris, openPartner } from '../operator/open-tenant.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
@@ -107,7 +108,7 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
 
 /** Writes all links of a plan, or none. @throws ConnectorError LINKS_CHANGED */
 export async function applyLinks(store: Store, act: TenantAct, { links, source }: LinkPlan): Promise<void> {
-  const details = `${links.length} employees linked from ${source}`;
+  const details = `${count(links.length, 'employee')} linked from ${source}`;
   if (await importLinks(store, { ...act, details }, links)) return;
   throw new ConnectorError({
     code: 'LINKS_CHANGED',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
+import { count } from '../in-words.ts';
 import type { PersonExport, PersonParts } from '../operator/person.ts';
 import { wrap } from '../operator/reference.ts';
 import { OTHER_PLACES, renderDataMap, STORE_PLACES } from '../store/data-map.ts';
@@ -279,7 +280,7 @@ async function runDecide(
 ): Promise<void> {
   const { decideDue } = await import('../operator/person.ts');
   const decision = options.erase === true ? 'erase' : 'keep';
-  const count = await withParts(command, tenantId, options, (parts) => {
+  const decided = await withParts(command, tenantId, options, (parts) => {
     if (options.erase === true || options.keep === true) return decideDue(parts, who, decision);
     throw new ConnectorError({
       code: 'DECISION_UNCLEAR',
@@ -287,12 +288,11 @@ async function runDecide(
       message: 'Give either --erase to have them erased, or --keep to keep them.',
     });
   });
-  const many = count === 1 ? '1 person' : `${count} people`;
   const what =
     decision === 'erase'
       ? 'A worker erases them; see: hirebridge person receipts'
       : 'They are kept. See: hirebridge person due';
-  say(options, { count, decision }, `${many}. ${what} ${tenantId}\n`);
+  say(options, { count: decided, decision }, `${count(decided, 'person', 'people')}. ${what} ${tenantId}\n`);
 }
 
 async function runReceipts(tenantId: string, options: PersonOptions, command: Command): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { withCode } from '../docs.ts';
+import { age, count } from '../in-words.ts';
 import {
-  age,
   describeRole,
   isMissing,
   readLastDay,
@@ -64,18 +64,14 @@ function renderStatus(status: Status, isVerbose: boolean): string {
 function summaryOf({ holds, tenants, processes, freezes }: Status): string {
   const open = tenants.reduce((sum, { hires }) => sum + (hires.open ?? 0), 0);
   const trouble = tenants.filter(({ state, alarms }) => state === 'paused' || alarms.length > 0).length;
-  const way = open === 0 ? 'No hire is under way' : `${many(open, 'hire is', 'hires are')} under way`;
+  const way = open === 0 ? 'No hire is under way' : `${count(open, 'hire is', 'hires are')} under way`;
   const stopped = processes.some(isMissing) || freezes.length > 0 ? ' Not everything is running, see below.' : '';
-  const ill = trouble === 0 ? '' : ` ${many(trouble, 'tenant has', 'tenants have')} trouble, see below.`;
+  const ill = trouble === 0 ? '' : ` ${count(trouble, 'tenant has', 'tenants have')} trouble, see below.`;
   const asks =
     holds.length === 0
       ? '; nobody needs to do anything.'
-      : `; ${many(holds.length, 'question waits', 'questions wait')} for an answer.`;
+      : `; ${count(holds.length, 'question waits', 'questions wait')} for an answer.`;
   return `${way}${stopped + ill === '' || holds.length > 0 ? asks : '.'}${stopped}${ill}`;
-}
-
-function many(count: number, one: string, more: string): string {
-  return `${count} ${count === 1 ? one : more}`;
 }
 
 function wholeTable(tenants: readonly TenantStatus[]): string {

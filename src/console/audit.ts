@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { html } from 'hono/html';
+import { count } from '../in-words.ts';
 import { type ActView, pageOfAudit } from '../operator/listings.ts';
 import { readWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
@@ -86,7 +87,7 @@ function actRow({ at, by, actor, act, tenantId, details }: ActView): Cell[] {
   const lines = (details ?? '').split('\n');
   const rest =
     lines.length > 1
-      ? html`<details id="${at}-${act}"><summary>${lines.length} settings</summary>
+      ? html`<details id="${at}-${act}"><summary>${count(lines.length, 'setting')}</summary>
 <pre class="code">${details ?? ''}</pre></details>`
       : (details ?? '');
   return [time(at), by, actor ?? '', act, tenantId === null ? 'all tenants' : tenantLink(tenantId), rest];
@@ -183,7 +184,7 @@ class="soft">${purgedAt === null ? '' : 'purged'}</span></div>`;
 /** A few fields are shown directly; more can be expanded. */
 function fieldsCell(fields: readonly string[], shown: readonly Html[]): Html {
   if (fields.length <= MOST_FIELDS) return html`${shown}`;
-  return html`<details><summary>${fields.length} fields</summary>${shown}</details>`;
+  return html`<details><summary>${count(fields.length, 'field')}</summary>${shown}</details>`;
 }
 
 const MOST_FIELDS = 3;

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
+import { count } from '../in-words.ts';
 import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
 import {
   applyEdit,
@@ -28,7 +29,6 @@ import {
   addressOf,
   type Cell,
   type ConsoleParts,
-  count,
   filters,
   type Html,
   hidden,

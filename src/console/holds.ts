@@ -5,6 +5,7 @@ import type { HoldEntry } from '../hire/answers.ts';
 import { entryOf } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { holdCatalogue } from '../hire/hold-catalogue.ts';
+import { age, count } from '../in-words.ts';
 import { explainRecord } from '../operator/explain.ts';
 import {
   answerDoes,
@@ -17,7 +18,6 @@ import {
 } from '../operator/holds.ts';
 import { pageOfHolds } from '../operator/listings.ts';
 import { type OpenTenant, patiently, withTenant } from '../operator/open-tenant.ts';
-import { age } from '../operator/status.ts';
 import { MASK } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
@@ -29,7 +29,6 @@ import {
   type Cell,
   type ConsoleParts,
   codeExplained,
-  count,
   facts,
   filters,
   type Html,

@@ -3,9 +3,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Places } from '../config.ts';
 import { explainedAt } from '../docs.ts';
 import { ConnectorError } from '../errors.ts';
+import { age } from '../in-words.ts';
 import type { Logger } from '../log.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { age } from '../operator/status.ts';
 import { type ActName, type Asked, mayDo, onlyTenant, type Viewer } from './acts.ts';
 
 /** What the pages use. */
@@ -220,10 +220,6 @@ export function asOf(): Html {
 
 export function ago(ms: number | undefined, never = 'never'): string {
   return ms === undefined ? never : `${age(ms)} ago`;
-}
-
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
 
 export function tenantLink(tenantId: string): Html {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { age, count } from '../in-words.ts';
 import {
   type Overview,
   readFigures,
@@ -6,7 +7,7 @@ import {
   type TenantFigures,
   type TenantLine,
 } from '../operator/read-overview.ts';
-import { age, describeRole, isMissing } from '../operator/status.ts';
+import { describeRole, isMissing } from '../operator/status.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type Asked, type ConsoleApp, mayDo, scopeOf } from './acts.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type Cell,
   type ConsoleParts,
   codeName,
-  count,
   type Html,
   hireLink,
   noticeOf,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { relative } from 'node:path';
 import { html } from 'hono/html';
 import { ConnectorError, isConnectorError } from '../errors.ts';
+import { count } from '../in-words.ts';
 import type { CheckLine } from '../operator/check-tenant.ts';
 import { type NewFile, sameLabel } from '../operator/new-tenant.ts';
 import {
@@ -20,7 +21,7 @@ import {
 } from '../operator/set-up.ts';
 import { isSecretRef } from '../tenants/secrets.ts';
 import { type Asked, addAct, allow, type ConsoleApp } from './acts.ts';
-import { addressOf, type Cell, type ConsoleParts, count, facts, type Html, page, section, table } from './layout.ts';
+import { addressOf, type Cell, type ConsoleParts, facts, type Html, page, section, table } from './layout.ts';
 
 interface SetupParts extends ConsoleParts {
   /** The viewer is at this machine, and may name its files and settings. */

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { withCode } from '../docs.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
+import { age, count } from '../in-words.ts';
 import { type ConflictView, type Failed, pageOfConflicts, readFailed, retryFailed } from '../operator/failed.ts';
 import { beginStream } from '../operator/follow-stream.ts';
 import { answerHold } from '../operator/holds.ts';
-import { age, readStreams, type StreamStatus } from '../operator/status.ts';
+import { readStreams, type StreamStatus } from '../operator/status.ts';
 import { assertKnownStream, steerStream } from '../operator/streams.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
@@ -21,7 +22,6 @@ import {
   asOf,
   type Cell,
   type ConsoleParts,
-  count,
   filters,
   type Html,
   hidden,

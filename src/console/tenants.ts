@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import { withCode } from '../docs.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
+import { age, count } from '../in-words.ts';
 import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
 import { reconcileNow } from '../operator/reconcile-now.ts';
-import { age, readRateLimits } from '../operator/status.ts';
+import { readRateLimits } from '../operator/status.ts';
 import {
   assertLive,
   confirmCompany,
@@ -27,7 +28,6 @@ import {
   type Cell,
   type ConsoleParts,
   codeName,
-  count,
   facts,
   filters,
   type Html,

@@ -1,10 +1,8 @@
+import { count } from '../in-words.ts';
 import type { HoldEntry } from './answers.ts';
 import { type HireRef, nameHire } from './hire.ts';
 
-interface OfHire {
-  jobCandidateId: string;
-}
-
+type OfHire = Pick<HireRef, 'jobCandidateId'>;
 type Unsure = OfHire & { attempt: number; employeeIds: string[] };
 type Gone = OfHire & { employeeId: string; other?: HireRef; isChanged?: boolean };
 
@@ -35,8 +33,9 @@ interface Refused {
 const conflicts = {
   scope: 'tenant',
   answers: ['keep-partner', 'keep-hris'],
-  what: ({ stream, count }: { stream: string; count: number }) =>
-    `Both sides changed ${count} fields of stream ${stream}, and the mapping leaves the decision to a person.`,
+  what: ({ stream, count: fields }: { stream: string; count: number }) =>
+    `Both sides changed ${count(fields, 'field')} of stream ${stream}, and the mapping leaves the decision to a ` +
+    'person.',
   asks:
     'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or add the ' +
     'ids of some; the next run writes the kept value to the other side.',
@@ -105,8 +104,8 @@ export const tenantHolds = {
   AMENDMENTS: {
     scope: 'tenant',
     answers: ['apply', 'keep'],
-    what: ({ stream, count }: { stream: string; count: number }) =>
-      `The hiring platform changed ${count} fields of people who are already employed (stream ${stream}).`,
+    what: ({ stream, count: fields }: { stream: string; count: number }) =>
+      `The hiring platform changed ${count(fields, 'field')} of people who are already employed (stream ${stream}).`,
     asks:
       'List them with: hirebridge conflicts TENANT. Answer apply to change the employees or keep to leave them ' +
       'as they are, for all of them, or add the ids of some; the next run carries it out.',

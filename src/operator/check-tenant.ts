@@ -2,6 +2,7 @@ import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { withCode } from '../docs.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
+import { count } from '../in-words.ts';
 import { fitMapping, optionGaps } from '../mapping/fit-mapping.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { foldLabel } from '../mapping/read-source.ts';
@@ -118,7 +119,7 @@ async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<C
 
 async function checkKey(partner: PartnerClient): Promise<Found> {
   const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
-  return { state: 'ok', message: `The partner accepts the key and shows ${items.length} pipelines.` };
+  return { state: 'ok', message: `The partner accepts the key and shows ${count(items.length, 'pipeline')}.` };
 }
 
 /** Known jobs, and the company that records name, both show whose key it is. */
@@ -337,7 +338,7 @@ async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient)
     if (place.wanted === id) return [];
     return [`${where} has the label "${place.wanted}"; the id of "${label}" is ${id}.`];
   });
-  if (found.length === 0) return { state: 'ok', message: `All ${places.length} ids in the tenant file exist.` };
+  if (found.length === 0) return { state: 'ok', message: `Every id in the tenant file exists (${places.length}).` };
   return { state: 'fail', message: `${found.join(' ')} To write ids: hirebridge discover ${tenant} --write` };
 }
 
@@ -430,7 +431,7 @@ async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Fo
   const { misfits } = fitMapping(await loadTenantMapping(tenant), described);
   if (misfits.length > 0) return { state: 'fail', message: misfits.map(({ text }) => text).join(' ') };
   const required = described.filter((field) => field.required).length;
-  const message = `The mapping fits ${described.length} fields and fills the ${required} required ones.`;
+  const message = `The mapping fits ${count(described.length, 'field')} and fills the required ones (${required}).`;
   return { state: 'ok', message };
 }
 
@@ -443,9 +444,8 @@ async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found
   const troubles = await Promise.all(never.length > 0 ? [] : asked.map((name) => troubleOf(tenant, hris, name)));
   const found = [...never, ...troubles.filter((one) => one !== undefined)];
   if (found.length > 0) return { state: 'fail', message: found.join(' ') };
-  const many = asked.length === 1 ? 'stream' : 'streams';
   const unmarked = (await Promise.all(asked.map((name) => cannotMark(tenant, hris, name)))).flat();
-  const message = [`The HR system supports the ${asked.length} ${many} of the tenant.`, ...unmarked].join(' ');
+  const message = [`The HR system supports the ${count(asked.length, 'stream')} of the tenant.`, ...unmarked].join(' ');
   return { state: unmarked.length > 0 ? 'warn' : 'ok', message };
 }
 

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { age } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
 import {
   type DeliveryFilter,
@@ -112,7 +113,7 @@ const DAY_MS = 86_400_000;
 
 /** Judges by the latest deliveries: if webhooks never come or all are refused, only the reconcile finds changes. */
 export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
-  const ago = (at: number): string => `${Math.max(0, Math.round((now - at) / 1000))} s ago`;
+  const ago = (at: number): string => `${age(now - at)} ago`;
   const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
   const refused = facts?.refused.find(({ reason }) => reason !== OF_HRIS);
   if (refused !== undefined && refused.lastAt > accepted) {

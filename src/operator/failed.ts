@@ -2,6 +2,7 @@ import { sideKeptBy } from '../../activities/hear-answer.ts';
 import { ConnectorError } from '../errors.ts';
 import { NOT_KEPT, NOT_SHOWN, TAKEN } from '../exchange/plan-pair.ts';
 import type { Side } from '../hire/hire.ts';
+import { count } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
 import { listConflicts } from '../store/field-conflicts.ts';
 import { addHints } from '../store/hints.ts';
@@ -70,10 +71,10 @@ function failedOf(
   return [...stops, ...left];
 }
 
-function ofPairs({ stream, count, since, why }: LeftOutPairs): Failed {
+function ofPairs({ stream, count: pairs, since, why }: LeftOutPairs): Failed {
   return {
     where: stream,
-    what: `(${count} ${count === 1 ? 'pair' : 'pairs'})`,
+    what: `(${count(pairs, 'pair')})`,
     since: iso(since),
     reason: reasonOf(why),
   };

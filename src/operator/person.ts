@@ -6,6 +6,7 @@ import { isStrangerTo, OF_ANOTHER } from '../../activities/hire/read-employee.ts
 import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
+import { count } from '../in-words.ts';
 import { contract } from '../partner/contract/index.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { isApplied } from '../store/applied-tenants.ts';
@@ -95,7 +96,7 @@ function viewIds({ tenantId, candidates, jobCandidates, enrolments, employees }:
 
 /** The audit trail names nobody who may ask for erasure; a keyed hash says whom the act was about. */
 async function about(store: Store, subject: Subject): Promise<{ details: string; subject?: string }> {
-  const details = `${sizeOf(subject)} ids of one person`;
+  const details = `${count(sizeOf(subject), 'id')} of one person`;
   const [of] = idsOf(subject);
   return of === undefined ? { details } : { details, subject: await recordDigest(store, subject.tenantId, of) };
 }

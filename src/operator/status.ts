@@ -21,19 +21,6 @@ import { currentTenants } from '../tenants/current-tenants.ts';
 import { judgeWebhooks } from './deliveries.ts';
 import { assertKnownTenant, readAppliedTenant } from './tenants.ts';
 
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-] as const;
-
-/** A span of milliseconds in its largest whole unit: `3 min`. */
-export function age(ms: number): string {
-  const [size, unit] = UNITS.find(([length]) => ms >= length) ?? [1_000, 's'];
-  return `${Math.max(0, Math.floor(ms / size))} ${unit}`;
-}
-
 /** The content of `status`: counts, ages (ms by the database's clock) and codes. No personal data. */
 export interface Status {
   installationId: string;

@@ -1,4 +1,5 @@
 import type { HoldCode } from '../hire/holds.ts';
+import { count } from '../in-words.ts';
 import type { Logger } from '../log.ts';
 import { alignAlarms, countStuck, type StuckDeliveries, type Trouble } from '../store/alarms.ts';
 import { oldestUntaken } from '../store/events-out.ts';
@@ -217,7 +218,7 @@ function departureTroubles({ state, tenant, departedAt }: TenantFacts): Trouble[
 function privacyTroubles({ state: { tenant_id: tenantId }, askedAbout = 0 }: TenantFacts): Trouble[] {
   if (askedAbout === 0) return [];
   const message =
-    `Somebody should decide whether ${askedAbout === 1 ? 'a person is' : `${askedAbout} people are`} erased or kept. ` +
+    `Somebody should decide whether ${count(askedAbout, 'person is', 'people are')} erased or kept. ` +
     `See who and why: hirebridge person due ${tenantId}`;
   return [{ tenantId, kind: 'people-to-decide', subject: 'people', reason: 'PEOPLE_WAIT', message }];
 }

@@ -11,6 +11,7 @@ const ground = [
   'src/health',
   'src/within',
   'src/day-of',
+  'src/in-words',
   'src/nearest',
   'src/free-port',
   'src/docs',

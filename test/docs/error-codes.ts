@@ -282,7 +282,13 @@ function textOf(node: Node | undefined, source: string): string | undefined {
 
 function holeOf(node: Node, source: string): string {
   const text = source.slice(node.start, node.end);
-  const last = /(?:^|\.)([A-Za-z]+)(?:\(\))?$/.exec(text)?.[1];
+  const [, counted, one, many] = /^count\(([\w.]+), '([^']+)'(?:, '([^']+)')?\)$/.exec(text) ?? [];
+  if (counted !== undefined) return `${inCapitals(counted)} ${many ?? `${one}s`}`;
+  return inCapitals(text);
+}
+
+function inCapitals(expression: string): string {
+  const last = /(?:^|\.)([A-Za-z]+)(?:\(\))?$/.exec(expression)?.[1];
   return last === undefined ? '…' : last.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();
 }
 
