@@ -8,7 +8,6 @@ import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, employeeIn } from '../../src/hire/hire.ts';
-import { count } from '../../src/in-words.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
 import { ERASURES_FILE, type ErasedSince } from '../../src/store/erase-restored.ts';
@@ -387,7 +386,7 @@ async function settleEmployees(
   const said =
     refused.length === 0
       ? `employment ended as of ${lastDay}, ${rest}`
-      : `${ended} of ${count(employees.length, 'employment')} ended as of ${lastDay}, ${rest}`;
+      : `${ended} of ${employees.length} employments ended as of ${lastDay}, ${rest}`;
   return { said, left: refused.map((why) => `An employment should have been ended but was not: ${why}.`) };
 }
 

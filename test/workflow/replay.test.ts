@@ -39,7 +39,7 @@ async function bundleChanged(file: string, changes: Array<[find: string, replace
   const dir = await mkdtemp(join(root, '.changed-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   // With what workflows import at run time.
-  for (const name of ['workflows', 'src/hire', 'src/errors.ts'])
+  for (const name of ['workflows', 'src/hire', 'src/errors.ts', 'src/in-words.ts'])
     await cp(join(root, name), join(dir, name), { recursive: true });
   let source = await readFile(join(dir, 'workflows', file), 'utf8');
   for (const [find, replace] of changes) {
