@@ -41,10 +41,11 @@ export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: 
   }
 }
 
-/** Whether the calling activity is the tenant's only one here, now and recently. */
-export function isOnlyActivity(): boolean {
+/** Whether the caller is a command, or its activity the tenant's only one here, now and recently. */
+export function isAlone(): boolean {
   const scope = activity.getStore();
-  if (scope === undefined || underWay.get(scope.tenantId) !== 1) return false;
+  if (scope === undefined) return true;
+  if (underWay.get(scope.tenantId) !== 1) return false;
   return performance.now() - (together.get(scope.tenantId) ?? Number.NEGATIVE_INFINITY) > BURST_MS;
 }
 

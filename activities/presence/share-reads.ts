@@ -4,7 +4,7 @@ import { inActivity } from '../../src/failpoint.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { countJobs, readJob } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { isOnlyActivity, noteCall } from '../activity-scope.ts';
+import { isAlone, noteCall } from '../activity-scope.ts';
 import type { Connection } from '../connections.ts';
 
 /** How long looks gather before a read: hires of one job come within moments of each other, and calls are scarce. */
@@ -24,8 +24,8 @@ interface Waiting<Look, Answer> {
 /**
  * Answers looks that wait at the same moment with one read, at most `most` looks with the same key. Only a read that
  * began after a look was asked may answer it: during a read, looks gather for the next one. A failed read fails all of
- * its looks. No caller's signal reaches the read, so a caller that leaves does not disturb the others. A tenant's only
- * activity does not wait to gather.
+ * its looks. No caller's signal reaches the read, so a caller that leaves does not disturb the others. A
+ * command and a tenant's only activity gather only what they ask at once.
  */
 export function shareReads<Look, Answer>(
   keyOf: (look: Look) => unknown,
@@ -36,8 +36,8 @@ export function shareReads<Look, Answer>(
   const gathering = new Map<unknown, Waiting<Look, Answer>[]>();
 
   async function readOn(key: unknown, waiting: Waiting<Look, Answer>[]): Promise<void> {
-    for (let mayGather = !isOnlyActivity(); waiting.length > 0; mayGather = true) {
-      if (mayGather) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    for (let waitMs = isAlone() ? 0 : GATHER_MS; waiting.length > 0; waitMs = GATHER_MS) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
       await answer(waiting.splice(0, most), read);
     }
     gathering.delete(key);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { inScope, patient } from '../../../activities/activity-scope.ts';
 import { shareReads } from '../../../activities/presence/share-reads.ts';
 import { ConnectorError } from '../../../src/errors.ts';
@@ -22,6 +22,16 @@ function controlled(most?: number) {
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+/** The same, asked by one of many activities of a tenant. */
+function controlledByMany(most?: number) {
+  const { reads, look } = controlled(most);
+  const { signal } = new AbortController();
+  const busy = Promise.withResolvers<void>();
+  void inScope(signal, 'hooli', () => busy.promise);
+  onTestFinished(() => busy.resolve());
+  return { reads, look: (name: string) => inScope(signal, 'hooli', () => look(name)) };
+}
 
 /** Looks have gathered long enough, and all that follows without a read's end has happened. */
 async function settled(): Promise<void> {
@@ -63,7 +73,7 @@ test('one read answers at most so many looks, and the rest follow', async () => 
 });
 
 test('looks that come within moments of each other wait for one read', async () => {
-  const { reads, look } = controlled();
+  const { reads, look } = controlledByMany();
   void look('a1');
   await vi.advanceTimersByTimeAsync(10);
   void look('a2');
@@ -75,6 +85,7 @@ test('the only activity of a tenant reads at once, and who comes meanwhile gathe
   const { reads, look } = controlled();
   const { signal } = new AbortController();
   const first = inScope(signal, 'acme', () => look('a1'));
+  await vi.advanceTimersByTimeAsync(1);
   expect(reads.map((read) => read.looks)).toEqual([['a1']]);
   const others = [inScope(signal, 'acme', () => look('a2')), inScope(signal, 'acme', () => look('a3'))];
   reads[0]?.end();
@@ -84,6 +95,15 @@ test('the only activity of a tenant reads at once, and who comes meanwhile gathe
   expect(await Promise.all([first, ...others])).toEqual(['a1 by read 1', 'a2 by read 2', 'a3 by read 2']);
 });
 
+test('what the only activity of a tenant asks at once is one read', async () => {
+  const { reads, look } = controlled();
+  const answers = inScope(new AbortController().signal, 'stark', () => Promise.all(['a1', 'a2', 'a3'].map(look)));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(reads.map((read) => read.looks)).toEqual([['a1', 'a2', 'a3']]);
+  reads[0]?.end();
+  expect(await answers).toEqual(['a1 by read 1', 'a2 by read 1', 'a3 by read 1']);
+});
+
 test('an activity beside another one of its tenant waits for the looks that come with it', async () => {
   const { reads, look } = controlled();
   const { signal } = new AbortController();
@@ -91,6 +111,7 @@ test('an activity beside another one of its tenant waits for the looks that come
   const other = inScope(signal, 'acme', () => busy.promise);
   const own = inScope(signal, 'acme', () => look('a1'));
   const alone = inScope(signal, 'globex', () => look('b1'));
+  await vi.advanceTimersByTimeAsync(1);
   expect(reads.map((read) => read.looks)).toEqual([['b1']]);
   await settled();
   expect(reads.map((read) => read.looks)).toEqual([['b1'], ['a1']]);
@@ -116,6 +137,7 @@ test('who comes within a second of several waits for others, and a second later 
   await next;
   await vi.advanceTimersByTimeAsync(1_001);
   const alone = run('a4');
+  await vi.advanceTimersByTimeAsync(1);
   expect(reads.at(-1)?.looks).toEqual(['a4']);
   reads.at(-1)?.end();
   await alone;
