@@ -92,7 +92,7 @@ test('500 reads by two people in the console and by commands: each is a row, and
     ],
     [['audit', 'acme'], 'looked', 'what was written', '', ''],
     [['conflicts', 'acme'], 'looked', 'values where both sides differ', '', ''],
-    [['person', 'find', 'acme', `application:${first}`], 'person-found', '1 ids of one person', person, ''],
+    [['person', 'find', 'acme', `application:${first}`], 'person-found', '1 id of one person', person, ''],
   ] as const) {
     looks.push([own, `${systemUser()}${by}`, act, what, of]);
     reads.push(async () => expect(await runCommand([...args, ...places])).toMatchObject({ code: 0, stderr: '' }));
