@@ -24,8 +24,8 @@ interface Waiting<Look, Answer> {
 /**
  * Answers looks that wait at the same moment with one read, at most `most` looks with the same key. Only a read that
  * began after a look was asked may answer it: during a read, looks gather for the next one. A failed read fails all of
- * its looks. No caller's signal reaches the read, so a caller that leaves does not disturb the others. A
- * command and a tenant's only activity gather only what they ask at once.
+ * its looks. No caller's signal reaches the read, so a caller that leaves does not disturb the others. A command and
+ * a tenant's only activity gather only what they ask at once.
  */
 export function shareReads<Look, Answer>(
   keyOf: (look: Look) => unknown,

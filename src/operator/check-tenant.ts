@@ -431,7 +431,8 @@ async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Fo
   const { misfits } = fitMapping(await loadTenantMapping(tenant), described);
   if (misfits.length > 0) return { state: 'fail', message: misfits.map(({ text }) => text).join(' ') };
   const required = described.filter((field) => field.required).length;
-  const message = `The mapping fits ${count(described.length, 'field')} and fills the required ones (${required}).`;
+  const filled = count(required, 'required one');
+  const message = `The mapping fits ${count(described.length, 'field')} and fills the ${filled}.`;
   return { state: 'ok', message };
 }
 
