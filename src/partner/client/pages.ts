@@ -50,7 +50,7 @@ export async function* readPages(
   const asked: AskedList = { call, endpoint, paging, input, options, size };
   const fetch = (page: number): Promise<unknown> => call(endpoint, pageInput(asked, page), options);
   const first = options.from ?? askedFor(input, paging.pageParam) ?? paging.firstPage;
-  const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size };
+  const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size, rereads: 0 };
   let last: string | undefined;
   for (let page = first; ; page += 1) {
     const body = await fetch(page);
@@ -61,11 +61,20 @@ export async function* readPages(
     yield takePage(reading, page, body);
     if (raw.length === 0 || isLast(paging, body, reading.seen, raw.length < size)) break;
   }
-  for (let page = first; page < (reading.slippedTo ?? first); page += 1) {
-    const again = takePage(reading, page, await fetch(page));
-    if (again.items.length + again.unreadable.length > 0) yield again;
+  // The list may move again while its pages are read again.
+  while (reading.slippedTo !== undefined && reading.rereads < MOST_REREADS) {
+    const end: number = reading.slippedTo;
+    delete reading.slippedTo;
+    reading.rereads += 1;
+    for (let page = first; page < end; page += 1) {
+      const again = takePage(reading, page, await fetch(page));
+      if (again.items.length + again.unreadable.length > 0) yield again;
+    }
   }
 }
+
+/** How often the pages that records may have slipped to are read again. */
+const MOST_REREADS = 5;
 
 interface Reading {
   endpoint: ListEndpoint;
@@ -77,6 +86,7 @@ interface Reading {
   total?: number | undefined;
   /** The total fell at this page: a record of it may have moved to one before. */
   slippedTo?: number;
+  rereads: number;
 }
 
 /** The records of a page that were not returned before. */
@@ -91,9 +101,12 @@ function takePage(reading: Reading, page: number, body: unknown): Page<unknown> 
   });
   reading.seen += fresh.length;
   const total = totalOf(reading.paging, body);
-  if (total !== undefined && reading.total !== undefined && total < reading.total) reading.slippedTo = page;
-  // Nobody can tell whether it fell.
-  if (total === undefined && hasTotal(reading.paging)) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
+  // Without a total nobody can tell whether it fell; the pages are then read again once.
+  const mayHaveFallen =
+    total === undefined
+      ? hasTotal(reading.paging) && reading.rereads === 0
+      : reading.total !== undefined && total < reading.total;
+  if (mayHaveFallen) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
   return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
 }

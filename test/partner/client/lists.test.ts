@@ -360,6 +360,22 @@ describe('a list that moves while it is read', () => {
     expect(list.calls).toBe(4);
   });
 
+  test('loses nobody who slips while the pages are read again', async () => {
+    const shrink = (rows: number[], n: number): number[] => {
+      // After page 2, a record before it goes; after the last page, two more do.
+      if (n === 2) return rows.filter((id) => id !== 5);
+      return n === 3 ? rows.filter((id) => id !== 6 && id !== 7) : rows;
+    };
+    const { read } = await readMoving(shrink);
+    expect(read.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids(1, 31));
+  });
+
+  test('that falls at every call ends all the same', async () => {
+    const { read, calls } = await readMoving((rows, n) => rows.filter((id) => id !== n));
+    expect(read).toEqual(expect.arrayContaining(ids(20, 31)));
+    expect(calls).toBeLessThan(20);
+  });
+
   test('loses nobody and gives nobody twice when it grows in front under the old total', async () => {
     const grow = (rows: number[], n: number): number[] => (n === 1 ? [31, 32, ...rows] : rows);
     expect((await readMoving(grow, () => 30)).read).toEqual(ids(1, 31));
