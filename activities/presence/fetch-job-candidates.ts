@@ -1,4 +1,5 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { isNotShown } from '../../src/partner/client/read-answer.ts';
 import type { Page } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
@@ -46,7 +47,7 @@ async function fetchTogether(connection: PartnerSide, ids: readonly string[], pr
   } catch (error) {
     if (!isConnectorError(error) || !isRefused(error)) throw error;
     if (!alone) return fetchHalves(connection, ids, priority);
-    if (notShown.has(error.code)) return new Map();
+    if (isNotShown(error.code)) return new Map();
     throw error;
   }
 }
@@ -61,9 +62,6 @@ async function fetchHalves(connection: PartnerSide, ids: readonly string[], prio
 function isRefused({ action, status = 0 }: ConnectorError): boolean {
   return action === 'reject' && status >= 400;
 }
-
-/** Answered 404 or refused as another company's: like a missing record, this proves nothing. */
-const notShown: ReadonlySet<string> = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'ACCESS_DENIED']);
 
 /** The page that a reading is at and its number of records; undefined if there is no page. */
 export async function onePage<Item>(

@@ -3,6 +3,7 @@ import type { EmployeeFields } from '../hire/hire.ts';
 import type { LandingRow } from '../hris/port.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';
+import { isNotShown } from '../partner/client/read-answer.ts';
 import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
 import type { PullStream } from './stream.ts';
 
@@ -93,13 +94,23 @@ export async function readByIds(
     return await fetchTogether(partner, stream, ids);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject' || (error.status ?? 0) < 400) throw error;
+    // A server in between answered, for instance while the partner restarts: that says nothing about any record.
+    if (error.code === 'UNEXPECTED_ANSWER') throw error;
     // A record that may not be read says nothing about the others.
-    if (ids.length === 1) return { items: [], unreadable: [], page: 0 };
+    if (ids.length === 1) {
+      if (!isAboutRecord(error)) throw error;
+      return { items: [], unreadable: [], page: 0 };
+    }
     const half = Math.ceil(ids.length / 2);
     const left = await readByIds(partner, stream, ids.slice(0, half));
     const right = await readByIds(partner, stream, ids.slice(half));
     return { page: 0, items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
   }
+}
+
+/** Whether a refusal of a call for one id is about that record: not shown, or no id that the partner takes. */
+function isAboutRecord({ code, status }: ConnectorError): boolean {
+  return isNotShown(code) || status === 400 || status === 422;
 }
 
 /** More records than this are not asked for by id; a list that misses so many is broken. */

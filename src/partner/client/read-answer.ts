@@ -67,6 +67,11 @@ const foreignAnswers: Record<number, { code: string; action: ErrorAction; hint: 
   404: { code: 'UNEXPECTED_ANSWER', action: 'reject', hint: "the body is not the partner API's: check the base URL" },
 };
 
+/** Answered 404 or refused as another company's: like a record left out of an answer, this proves nothing. */
+export function isNotShown(code: string): boolean {
+  return code === 'NOT_FOUND' || code === 'PERMISSION_DENIED' || code === 'ACCESS_DENIED';
+}
+
 function codeOf(refused: PartnerError, status: number): string | undefined {
   if (refused.code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(refused.code)) return refused.code;
   // Flat bodies without a code concern the key (section 5, rule 5).
