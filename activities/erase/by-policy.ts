@@ -114,8 +114,9 @@ async function stopEnded({ store, log }: PolicyDeps, connection: Connection, one
   const { tenant, policies } = connection.tenant;
   const consents = await consentsOf(store, tenant, [one.candidate_id]);
   const applications = consents.map((row) => ({ id: row.job_candidate_id, candidateId: row.candidate_id }));
-  const read = await withConsents(store, connection, applications);
-  const rows = read.map((item) => rowOfConsent(tenant, item));
+  const { items, refused } = await withConsents(store, connection, applications);
+  if (refused[0] !== undefined) throw refused[0].error;
+  const rows = items.map((item) => rowOfConsent(tenant, item));
   await saveConsents(store, tenant, rows);
   if (rows.some(({ state }) => state === 'given')) {
     await dropCase(store, one);

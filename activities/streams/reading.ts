@@ -3,7 +3,7 @@ import type { RowChange } from '../../src/hris/port.ts';
 import { saveConsents } from '../../src/store/consents.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { assertMayWrite } from '../../src/store/freezes.ts';
-import { readQuarantine } from '../../src/store/quarantine.ts';
+import { type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import {
   allowedCodes,
@@ -96,7 +96,8 @@ export async function openReading(
   const origin = { tenantId, runId: run.run_id, mappingHash: mapping.hash, by: BY_ITSELF };
   const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
   const parts = await partsOfRun(deps, connection, key, run);
-  const tally = run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally);
+  const kept = run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally);
+  const tally = { ...kept, mapping: kept.mapping ?? mapping.hash };
   return {
     deps,
     connection,
@@ -212,7 +213,7 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
     await stopAt(reading, excess, changes.size);
   };
   const { deps, connection, key } = reading;
-  const current = await currentItems(reading, page.items);
+  const { items: current, leftOut } = await currentItems(reading, page.items);
   const refused = await refusedRecords(deps.store, connection.tenant, key.stream, current);
   const items = refused.size === 0 ? current : current.filter((item) => !refused.has(String(item['id'])));
   const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
@@ -221,7 +222,7 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
   const toConsent = (item: Record<string, unknown>) => rowOfConsent(key.tenantId, item);
   if (key.stream === 'consents') await saveConsents(deps.store, key.tenantId, items.map(toConsent));
   reading.tally = tallied();
-  return landed;
+  return { ...landed, quarantined: [...landed.quarantined, ...leftOut] };
 }
 
 /** A run that its limits may stop. */
@@ -255,12 +256,19 @@ export async function stopAt(
 }
 
 /** The page's records, once their custom fields are known to be those that the mapping means. */
-async function currentItems({ deps, connection, key, stream, destination, beat }: Reading, items: RecordPage['items']) {
-  if (key.stream === 'consents') return withConsents(deps.store, connection, items, () => beat({ consents: true }));
+async function currentItems(
+  { deps, connection, key, stream, destination, beat }: Reading,
+  items: RecordPage['items'],
+): Promise<{ items: RecordPage['items']; leftOut: Quarantined[] }> {
+  if (key.stream === 'consents') {
+    const read = await withConsents(deps.store, connection, items, () => beat({ consents: true }));
+    const leftOut = read.refused.map(({ id, error }) => ({ key: id, reason: `${error.message} [${error.code}]` }));
+    return { items: read.items, leftOut };
+  }
   const { name } = stream.record;
   const records = items.map((item) => ({ [name]: item }));
   const current = await currentRecords(deps, connection, destination.mapping, records);
-  return current.map((record) => record[name] ?? {});
+  return { items: current.map((record) => record[name] ?? {}), leftOut: [] };
 }
 
 function tooMuchAsOne({ key }: Reading, pages: number): ConnectorError {

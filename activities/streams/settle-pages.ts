@@ -1,7 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { forgetConsents } from '../../src/store/consents.ts';
-import { clearHintsUntil } from '../../src/store/hints.ts';
+import { addHints, clearHintsUntil } from '../../src/store/hints.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
@@ -18,7 +18,8 @@ import {
   readSeenIds,
   type SeenIds,
 } from '../../src/store/stream-missing.ts';
-import { completePass } from '../../src/store/streams.ts';
+import { completePass, forgetAllowed } from '../../src/store/streams.ts';
+import type { StreamRow } from '../../src/store/schema.ts';
 import { judgeEmptyList, judgeMissing } from '../../src/streams/change-limits.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, type KnownRecords } from '../../src/streams/known-records.ts';
 import { type LandedPage, NOTHING_LANDED, removeRows } from '../../src/streams/land-page.ts';
@@ -232,6 +233,12 @@ async function endPass(reading: Reading): Promise<{ skipped: number; isShort: bo
   const until = Number(run.started_at);
   const about = stream.fetch === undefined ? undefined : [WHOLE_LIST];
   await clearHintsUntil(deps.store, { ...key, until }, about);
+  if (tally.mapping !== destination.origin.mappingHash) {
+    deps.log.info(key, 'the mapping was changed during the pass: the next run reads the whole list again');
+    await addHints(deps.store, key.tenantId, key.stream, [WHOLE_LIST]);
+    await forgetAllowed(deps.store, key);
+    return { skipped: gone.length - removed, isShort };
+  }
   await completePass(deps.store, key, {
     whole_at: until,
     listed: seen.size,
@@ -291,7 +298,7 @@ async function settleMissing(reading: Reading, landed: number, missing: readonly
   const unbelieved = missing.filter((id) => !isBelieved(id));
   const excess = judgeMissing(unbelieved.length, landed - missing.length + unbelieved.length);
   if (excess !== undefined) await stopAt(reading, excess, unbelieved.length);
-  const again = unbelieved.filter((id) => wasMissedBefore(known.get(id), run.run_id));
+  const again = unbelieved.filter((id) => wasMissedBefore(known.get(id), run));
   const first = unbelieved.filter((id) => !known.has(id));
   await addMissing(deps.store, key, { runId: run.run_id, ids: first, believed: false });
   await believeMissing(deps.store, key, again);
@@ -304,8 +311,9 @@ async function settleMissing(reading: Reading, landed: number, missing: readonly
   return [...missing.filter(isBelieved), ...again];
 }
 
-function wasMissedBefore(missing: Missing | undefined, runId: string): boolean {
-  return missing !== undefined && missing.runId !== runId;
+/** By an earlier pass: a run that takes up a pass after another worker's end has its own id and the pass's beginning. */
+function wasMissedBefore(missing: Missing | undefined, { run_id, started_at }: StreamRow): boolean {
+  return missing !== undefined && missing.runId !== run_id && missing.since <= Number(started_at);
 }
 
 /** Releases records that were read by id, quarantined, and are no longer in the list. */

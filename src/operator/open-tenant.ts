@@ -198,7 +198,11 @@ export async function* readPages(
   for (const segment of (stream.segments ?? [{}]).keys())
     for await (const page of readSegment(partner, stream, segment))
       if (name !== 'consents') yield page;
-      else yield { ...page, items: await patiently(() => withConsents(store, connection, page.items)) };
+      else {
+        const { items, refused } = await patiently(() => withConsents(store, connection, page.items));
+        const unread = refused.map(({ id, error }, index) => ({ id, index, reason: error.message }));
+        yield { ...page, items, unreadable: [...page.unreadable, ...unread] };
+      }
 }
 
 async function withParts(partner: Connection['partner'], stream: PullStream): Promise<PullStream> {

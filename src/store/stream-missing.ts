@@ -84,14 +84,17 @@ export interface Missing {
   recordId: string;
   /** The first run that missed it. */
   runId: string;
+  /** When that run missed it; milliseconds on the database's clock. */
+  since: number;
   isBelieved: boolean;
 }
 
 export async function readMissing(store: Store, key: StreamKey): Promise<Missing[]> {
-  const rows = await ofStream(store, key).select(['record_id', 'run_id', 'believed_at']).execute();
+  const rows = await ofStream(store, key).select(['record_id', 'run_id', 'since', 'believed_at']).execute();
   return rows.map((row) => ({
     recordId: row.record_id,
     runId: row.run_id,
+    since: Number(row.since),
     isBelieved: row.believed_at !== null,
   }));
 }

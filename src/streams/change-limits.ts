@@ -13,6 +13,8 @@ export interface Tally {
   isUnsure: boolean;
   /** Records that the list's total counts and no page showed. */
   unshown?: number;
+  /** Hash of the mapping that the pass began with. */
+  mapping?: string;
 }
 
 /** Why a run stops before it writes, in numbers. */

@@ -1,4 +1,4 @@
-import { isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError } from '../errors.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import type { Overrides } from '../partner/contract/overrides.ts';
 import { readConsents } from '../store/consents.ts';
@@ -21,25 +21,42 @@ export function hasNoConsent(error: unknown): boolean {
   return ['NO_APPLICATION', 'NO_CONSENT_RECORD'].some((code) => isConnectorError(error, code));
 }
 
+/** Applications with their consents, and those whose consent the partner refused or showed in no known form. */
+interface WithConsents {
+  items: Item[];
+  refused: { id: string; error: ConnectorError }[];
+}
+
 /**
  * Adds the consent to each application (section 4.4), one call each. Applications that never showed a consent are left
  * out.
+ * @throws ConnectorError if all are refused as not permitted: that is about the key
  */
 export async function withConsents(
   store: Pick<Store, 'kysely'>,
   ends: Ends,
   applications: readonly Item[],
   beat: () => void = () => undefined,
-): Promise<Item[]> {
+): Promise<WithConsents> {
   const ids = applications.map(({ id }) => String(id));
   const known = await readConsents(store, ends.tenant.tenant, ids);
-  const found: Item[] = [];
+  const refused: WithConsents['refused'] = [];
+  const read = async (one: Item): Promise<Item[]> => {
+    const id = String(one['id']);
+    return readConsent(ends, one, known.get(id)).catch((error: unknown) => {
+      if (!isConnectorError(error) || error.action !== 'reject') throw error;
+      refused.push({ id, error });
+      return [];
+    });
+  };
+  const items: Item[] = [];
   for (const some of batchesOf(applications, AT_ONCE)) {
-    const each = some.map((one) => readConsent(ends, one, known.get(String(one['id']))));
-    found.push(...(await Promise.all(each)).flat());
+    items.push(...(await Promise.all(some.map(read))).flat());
     beat();
   }
-  return found;
+  const [first] = refused;
+  if (first !== undefined && refused.length === ids.length && first.error.status === 403) throw first.error;
+  return { items, refused };
 }
 
 /** The stored row for an item. */

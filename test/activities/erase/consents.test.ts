@@ -10,6 +10,7 @@ import { addHints } from '../../../src/store/hints.ts';
 import { withoutErased } from '../../../src/store/invitations.ts';
 import { type Store, writeFailpoints } from '../../../src/store/open-store.ts';
 import type { Subject } from '../../../src/store/person-data.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { until } from '../../harness/until.ts';
 import { freshStore, kinds } from '../../store/stores.ts';
@@ -80,6 +81,32 @@ async function consenting(policy = '{ withdrawn: erase, expired: ask }') {
 async function passDay({ kysely }: Store): Promise<void> {
   await kysely.updateTable('privacy_cases').set({ since: 1, due_at: 1 }).execute();
 }
+
+test('a consent that cannot be read is in quarantine, and those of others land', async () => {
+  const { world, store, pull, rows, change, eva, ben, kim } = await consenting();
+  const stream = 'consents' as const;
+  await pull('full', { stream });
+  await world.control.act('addFault', {
+    kind: 'schema-surprise',
+    surprise: 'unreadable',
+    on: READ,
+    holding: `/${eva.application}/`,
+  });
+  await change(ben);
+  await addHints(store, 'acme', stream, [eva.application, ben.application]);
+  expect(await pull('incremental', { stream })).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await pull('full', { stream })).toMatchObject({ state: 'partial' });
+  const state = ({ application }: Applied) => rows(stream).get(application)?.['state'];
+  expect([eva, ben, kim].map(state)).toEqual(['given', 'withdrawn', 'given']);
+  expect(await readQuarantine(store, { tenantId: 'acme', stream })).toMatchObject([
+    { record_key: eva.application, reason: expect.stringContaining('UNREADABLE_ANSWER') },
+  ]);
+  await world.control.act('clearFaults');
+  await change(eva);
+  expect(await pull('full', { stream })).toMatchObject({ state: 'done' });
+  expect(state(eva)).toBe('withdrawn');
+  expect(await readQuarantine(store, { tenantId: 'acme', stream })).toEqual([]);
+});
 
 test('a consent lands as it stands; whose is over is stopped, until it is good again or by policy erased', async () => {
   const played = await consenting();

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
@@ -56,6 +58,23 @@ test('a whole pass over a still list calls once a page, writes no record and at 
   expect(Object.values(rows).reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(2 * pages);
 });
 
+test('a pass whose mapping was changed on the way is followed by another whole one', async () => {
+  const { world, store, pull, edit, calls } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: 40 });
+  await pull('full', { runId: 'before' });
+  const first = (await readStreamState(store, KEY))?.mapping_hash;
+  await writeFile(join(world.tenantsDir, 'other.yaml'), 'fields:\n  city: { from: candidate.firstName }\n');
+  await edit((text) => text.replace('candidates: { every: 1h }', 'candidates: { every: 1h, mapping: other.yaml }'));
+  // As a worker leaves a pass that it began with the mapping before.
+  await store.kysely.updateTable('streams').set({ state: 'running', updated_at: 0 }).execute();
+  expect(await pull('full', { runId: 'after' })).toMatchObject({ state: 'done' });
+  expect((await readStreamState(store, KEY))?.mapping_hash).toBe(first);
+  const lists = await calls('candidates.list');
+  expect(await pull('incremental')).toMatchObject({ state: 'done', counts: { read: 40 } });
+  expect((await calls('candidates.list')) - lists).toBe(1);
+  expect((await readStreamState(store, KEY))?.mapping_hash).not.toBe(first);
+  expect(await pull('incremental')).toMatchObject({ counts: { read: 0 } });
+});
+
 test('two attempts of one run leave no record out and count each once', async () => {
   const { pull, rows } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: PEOPLE });
   const attempt = () => pull('full', { runId: 'one' }).catch(() => undefined);
@@ -94,6 +113,23 @@ describe('a record that the partner no longer has', () => {
     expect(await readMissing(store, KEY)).toMatchObject([{ recordId: gone, isBelieved: false }]);
     expect(await pull('full')).toMatchObject({ state: 'done' });
     expect(rows().size).toBe(second);
+  });
+
+  test('is missed once by a pass that another run took up at its end', async () => {
+    const { world, store, pull, rows } = await openPullWorld('{ candidates: { deletion: delete } }', {
+      candidates: 40,
+    });
+    await pull('full');
+    const [gone = ''] = rows().keys();
+    await world.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+    await pull('full', { runId: 'dies' });
+    // As its worker leaves it that dies between the end of the pass and the commit of its last page.
+    await store.kysely.updateTable('streams').set({ state: 'running', updated_at: 0 }).execute();
+    expect(await pull('full', { runId: 'takes-up' })).toMatchObject({ state: 'done' });
+    expect(await readMissing(store, KEY)).toMatchObject([{ recordId: gone, isBelieved: false }]);
+    expect(rows().size).toBe(40);
+    await pull('full');
+    expect(rows().size).toBe(39);
   });
 
   test('is gone at once after an event that says so and a read; a mere hint does not delete', async () => {
