@@ -20,6 +20,7 @@ import { planApplication } from '../../../src/tenants/plan-application.ts';
 import { type Applicant, defineStartDate, listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore, type kinds } from '../../store/stores.ts';
+import { attempted } from '../reconcile/reconcile-deps.ts';
 
 interface FleetOptions {
   /** Calls wait for the learned rate limit. */
@@ -106,7 +107,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
     },
     open: (tenantId: string, jobCandidateId: string, adopt = false) =>
       openHire(deps, { tenantId, jobCandidateId, adopt, watch: false }),
-    reconcile: (tenantId: string) => reconcile(deps, { tenantId }),
+    reconcile: (tenantId: string) => attempted(() => reconcile(deps, { tenantId })),
     enrolments: async () => (await sandbox.partner.readAll(contract.onboarding.listCandidates)).items.length,
   };
 }

@@ -9,7 +9,7 @@ import { hiresInState } from '../../../src/store/hires.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore, type kinds } from '../../store/stores.ts';
-import { reconcileDeps, type Stages } from './reconcile-deps.ts';
+import { attempted, reconcileDeps, type Stages } from './reconcile-deps.ts';
 
 interface TenantOptions extends Partial<Stages> {
   jobs?: number;
@@ -45,7 +45,9 @@ export async function openTenant(
     started,
     /** Whose hires have a workflow. */
     followed,
-    reconcile: () => reconcile(deps, { tenantId: 'acme' }),
+    reconcile: () => attempted(() => reconcile(deps, { tenantId: 'acme' })),
+    /** One attempt of a reconcile, which may give its slot back. */
+    attempt: () => reconcile(deps, { tenantId: 'acme' }),
     /** The partner as `change` makes it, until the next change. */
     changePartner: (change: (honest: PartnerClient) => PartnerClient) => {
       partner = change(sandbox.partner);

@@ -1,5 +1,6 @@
 import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { rememberReconciles } from '../../../activities/reconcile/last-reconcile.ts';
+import { isConnectorError } from '../../../src/errors.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
@@ -66,4 +67,14 @@ export function reconcileDeps({ store, partner, stages = {}, started, followed =
       return true;
     },
   } as unknown as ActivityDeps;
+}
+
+/** Repeats an attempt that gave its slot back, as Temporal does: a slow machine may need several. */
+export async function attempted<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConnectorError(error, 'RECONCILE_GOES_ON')) throw error;
+    }
 }

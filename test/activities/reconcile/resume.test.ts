@@ -9,10 +9,10 @@ const STAGE = 'jobCandidates.listByStageType';
 type Tenant = Awaited<ReturnType<typeof openTenant>>;
 
 /** Reconciles until it ends, as Temporal would; how many attempts it took. */
-async function untilOver({ reconcile }: Tenant): Promise<number> {
+async function untilOver({ attempt }: Tenant): Promise<number> {
   for (let attempts = 1; ; attempts += 1) {
     try {
-      await reconcile();
+      await attempt();
       return attempts;
     } catch (error) {
       if (!(error instanceof ConnectorError) || attempts > 500) throw error;
@@ -104,7 +104,7 @@ describe('a reconcile', () => {
     const tenant = await openTenant(110, { jobs: 110 });
     tenant.changePartner((partner) => withPages(partner, refuseWide));
     const calls = await tenant.callsOf(async () => {
-      await expect(tenant.reconcile()).rejects.toMatchObject({ code: 'RECONCILE_GOES_ON', action: 'throttle' });
+      await expect(tenant.attempt()).rejects.toMatchObject({ code: 'RECONCILE_GOES_ON', action: 'throttle' });
       expect(await tenant.hiresIn('before-go-live')).toEqual([]);
       await untilOver(tenant);
     });
