@@ -251,6 +251,7 @@ function wireRelay(
     hintStream: (stream) => withFailpoints('temporal.hintStream', () => hintStream(hires, stream)),
     runsByItself: (tenantId, stream) =>
       tenants.all().some((one) => one.tenant === tenantId && one.streams[stream].every !== undefined),
+    isReadable: (tenantId) => !tenants.unreadable().includes(tenantId),
     isHiringStage: createStageLookup(connections),
     isShared: tenants.areSeveral,
     isTold: news.isHearing,

@@ -33,6 +33,8 @@ export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconcile
   triggerReconcile: (tenantId: string) => Promise<void>;
   /** Has hinted records read again. */
   hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
+  /** Whether this process can read the tenant's definition; if not, its deliveries wait for one that can. */
+  isReadable: (tenantId: string) => boolean;
   /** Whether several tenants share this process; a lone tenant's hires begin without delay. */
   isShared: () => boolean;
   /** Whether new deliveries are announced by calling `look`; if absent, never. */
@@ -69,7 +71,7 @@ const CLOSE_MS = 3_000;
  */
 const LOOK = { untoldMs: 50, toldMs: 1_000, gatherMs: 20 };
 
-interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'> {
+interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold' | 'isReadable'> {
   underWay: UnderWay;
   /** When the next hire of each tenant may begin. */
   paced: Map<string, number>;
@@ -154,6 +156,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
 async function beginDue(relay: Relay, due: readonly string[], stop: AbortSignal): Promise<void> {
   const { underWay } = relay;
   for (const tenantId of due) {
+    if (!relay.isReadable(tenantId)) continue;
     const room = Math.min(MOST_OF_A_TENANT - underWay.of(tenantId), MOST_UNDER_WAY - underWay.all());
     if (room <= 0 || underWay.sinceBegun(tenantId) < LONG_MS) continue;
     const { aboutHires, others } = await leaseBatch(relay, tenantId, room);
@@ -395,8 +398,8 @@ function isOutage(error: unknown): boolean {
   return isDriverError(error);
 }
 
-/** SQLSTATE of data that Postgres cannot keep (class 22), or that exceeds its limits (54). */
-const OF_DATA = /^(?:22|54)[0-9A-Z]{3}$/;
+/** SQLSTATE of data that Postgres cannot keep (21, 22), or that exceeds its limits (54). */
+const OF_DATA = /^(?:21|22|54)[0-9A-Z]{3}$/;
 
 /**
  * Errors of database drivers and sockets have a code; a mistake in our own code has none. One about the data comes

@@ -102,6 +102,7 @@ function startRelayIn(world: World, process: Process, { store, signalHire: signa
     // Its tenants pull no streams.
     hintStream: async () => undefined,
     runsByItself: () => false,
+    isReadable: () => true,
     isShared: () => true,
     idleMs: policies.relayMs,
   });

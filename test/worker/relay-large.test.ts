@@ -64,8 +64,8 @@ test('an id that no record has stops nothing: the event’s other ids count', as
   const { store } = await storeOf('postgres');
   await readTenantState(store, TENANT_ID);
   await finishBaseline(store, TENANT_ID);
-  const odd = ['a\0b', 'x'.repeat(300)];
-  await deliver(store, 'candidate.applied', { candidateIds: [odd[0], 3, odd[1]], jobCandidateIds: [4] });
+  const odd = ['a\0b', 'x'.repeat(300), '\ud800', '\ud801'];
+  await deliver(store, 'candidate.applied', { candidateIds: [...odd, 3], jobCandidateIds: [4] });
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: odd[0] });
   await deliver(store, 'job.updated', { jobId: odd[1] });
   const { reconciles } = relayOver(store);

@@ -35,6 +35,7 @@ export function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
     isHiringStage: async () => true,
     hintStream: async ({ stream }) => void streams.push(stream),
     runsByItself: () => true,
+    isReadable: () => true,
     isShared: () => true,
     ...options,
   });

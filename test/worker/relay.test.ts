@@ -168,6 +168,20 @@ test('deliveries of a paused tenant rest, untouched, until it resumes', async ()
   expect({ hinted, reconciles }).toEqual({ hinted: ['7 person'], reconciles: [] });
 });
 
+test('deliveries of a tenant whose definition this process cannot read wait for one that can', async () => {
+  const store = await freshStore();
+  const readable = { here: false };
+  await deliver(store, 'candidate.updated', { candidateId: 1 });
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  const before = await store.kysely.selectFrom('inbox').selectAll().execute();
+  const { hinted } = relayOver(store, { isReadable: () => readable.here });
+  await pause(100);
+  expect(await store.kysely.selectFrom('inbox').selectAll().execute()).toEqual(before);
+  readable.here = true;
+  await relayed(store, 2);
+  expect(hinted).toEqual(['7 person']);
+});
+
 test('the end of the relay waits for nothing that hangs', async () => {
   const store = await freshStore();
   const asked = { times: 0 };

@@ -157,7 +157,8 @@ const MOST_CHARACTERS = 255;
 /** A text that no database keeps cannot be the id of a record that is stored. */
 function isId(value: unknown): value is number | string {
   if (typeof value === 'number') return true;
-  return typeof value === 'string' && value !== '' && value.length <= MOST_CHARACTERS && !value.includes('\0');
+  if (typeof value !== 'string' || value === '' || value.length > MOST_CHARACTERS) return false;
+  return !value.includes('\0') && value.isWellFormed();
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
