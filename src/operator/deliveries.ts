@@ -10,7 +10,7 @@ import {
 } from '../store/inbox.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { leftStates } from '../store/schema.ts';
-import type { WebhookFacts } from '../store/webhook-refusals.ts';
+import { isReasonOfHris, type WebhookFacts } from '../store/webhook-refusals.ts';
 
 /** A delivery for display: ids and states, never its body. */
 export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receivedAt'> {
@@ -96,9 +96,6 @@ interface WebhookVerdict {
   message: string;
 }
 
-/** A reason that concerns the HR system's webhooks, not the partner's. */
-const OF_HRIS = 'HRIS_WEBHOOK_FORGED';
-
 const nextSteps: Record<string, string> = {
   WEBHOOK_KEY_WRONG:
     "the webhook key is not the tenant's: compare the key in the partner's dashboard with partner.webhookKeys",
@@ -108,6 +105,12 @@ const nextSteps: Record<string, string> = {
   STORE_UNAVAILABLE: 'the store does not accept them: check that its database runs',
 };
 
+function nextStepOf(reason: string): string {
+  return (
+    nextSteps[reason] ?? nextSteps[reason.replace(/^HRIS_/, '')] ?? `see the log of hirebridge serve for ${reason}`
+  );
+}
+
 const STRAY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -115,9 +118,9 @@ const DAY_MS = 86_400_000;
 export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
   const ago = (at: number): string => `${age(now - at)} ago`;
   const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
-  const refused = facts?.refused.find(({ reason }) => reason !== OF_HRIS);
+  const refused = facts?.refused.find(({ reason }) => !isReasonOfHris(reason));
   if (refused !== undefined && refused.lastAt > accepted) {
-    const why = nextSteps[refused.reason] ?? `see the log of hirebridge serve for ${refused.reason}`;
+    const why = nextStepOf(refused.reason);
     const count = `${refused.count} refused so far, the last ${ago(refused.lastAt)}`;
     // Anybody can send rubbish: a refusal soon after an accepted delivery proves little.
     const state = refused.lastAt - accepted > STRAY_MS ? 'fail' : 'warn';
@@ -131,13 +134,13 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
         `Webhooks of ${tenantId} name a company other than partner.company in its file (the last ${ago(other)}). ` +
         'Correct partner.company, or the webhook address of that other company.',
     };
-  const forged = facts?.refused.find(({ reason }) => reason === OF_HRIS);
+  const forged = facts?.refused.find(({ reason }) => isReasonOfHris(reason));
   if (forged !== undefined && now - forged.lastAt < DAY_MS)
     return {
       state: 'warn',
       message:
         `Webhooks of the HR system of ${tenantId} are refused, the last ${ago(forged.lastAt)}: ` +
-        `${nextSteps[OF_HRIS]}.`,
+        `${nextStepOf(forged.reason)}.`,
     };
   if (facts?.acceptedAt !== undefined)
     return { state: 'ok', message: `The last webhook was accepted ${ago(facts.acceptedAt)}.` };

@@ -35,7 +35,7 @@ export interface Admission {
 }
 
 /** A tenant's address, and below it the address for its HRIS. */
-const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})(\/hris)?$/;
+const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})(\/hris)?\/?$/;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
 /** The tenant in an address. @throws ConnectorError WEBHOOK_PATH_UNKNOWN, WEBHOOK_TENANT_REMOVED */
@@ -51,7 +51,7 @@ function placesIn({ url = '' }: IncomingMessage): readonly (string | undefined)[
   return PATH.exec(url.split('?', 1)[0] ?? '') ?? [];
 }
 
-function isOfHris(request: IncomingMessage): boolean {
+export function isOfHris(request: IncomingMessage): boolean {
   return placesIn(request)[2] !== undefined;
 }
 

@@ -4,12 +4,14 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Delivery } from '../store/inbox.ts';
+import { isReasonOfHris } from '../store/webhook-refusals.ts';
 import {
   type Admission,
   admit,
   createUnjudgedBodies,
   type EventClass,
   findTenant,
+  isOfHris,
   type ReceiverTenant,
 } from './admit.ts';
 import { abortable, type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
@@ -122,12 +124,18 @@ async function answer(exchange: Exchange): Promise<void> {
     const status = refused.status ?? 503;
     metrics.deliveries.inc({ tenant: tenant?.id ?? '', status, code: refused.code });
     exchange.refusals.say(tenant?.id, status, refused);
-    if (tenant !== undefined) exchange.onRefused?.(tenant.id, refused.code);
+    if (tenant !== undefined) noteRefused(exchange, tenant.id, refused.code);
     refuse(exchange, status, refused.code);
   } finally {
     metrics.held.set(gate.held());
     stop();
   }
+}
+
+/** A browser or an uptime check that asks by GET is no sender of webhooks. */
+function noteRefused({ request, onRefused }: Exchange, tenantId: string, code: string): void {
+  if (code === 'WEBHOOK_METHOD_WRONG') return;
+  onRefused?.(tenantId, isOfHris(request) && !isReasonOfHris(code) ? `HRIS_${code}` : code);
 }
 
 /** Logs and counts stored deliveries that nothing acts upon. Event names come from the sender, so they are clipped. */

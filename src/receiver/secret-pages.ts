@@ -28,6 +28,8 @@ const RATE = { ofOne: 30, ofUnknown: 300, perMs: 60_000 };
 const MOST_COUNTED = 10_000;
 /** Stands for all unknown addresses together. */
 const UNKNOWN = '';
+/** While many unknown addresses are asked for, addresses not seen before are looked up so many at a time. */
+const LOOKS_AT_ONCE = 4;
 
 /**
  * Answers requests for calendars, by calendar applications, and for resumes, by the hiring platform; false for any
@@ -36,6 +38,7 @@ const UNKNOWN = '';
  */
 export function createSecretPages(store: () => Store | undefined) {
   const asked = new Map<string, { since: number; times: number }>();
+  let looks = 0;
   const timesOf = (who: string, more: number): number => {
     const now = performance.now();
     const before = asked.get(who);
@@ -54,15 +57,17 @@ export function createSecretPages(store: () => Store | undefined) {
   ): Promise<void> => {
     const opened = store();
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, { allow: 'GET, HEAD' });
+    const tooOften = (afterMs: number): void => end(response, 429, { 'retry-after': String(afterMs / 1000) });
     const isKnown = asked.has(token);
-    if (isKnown ? timesOf(token, 1) > RATE.ofOne : timesOf(UNKNOWN, 0) >= RATE.ofUnknown)
-      return end(response, 429, { 'retry-after': String(RATE.perMs / 1000) });
+    if (isKnown && timesOf(token, 1) > RATE.ofOne) return tooOften(RATE.perMs);
+    if (!isKnown && timesOf(UNKNOWN, 0) >= RATE.ofUnknown && looks >= LOOKS_AT_ONCE) return tooOften(1_000);
     if (opened === undefined) return end(response, 503, { 'retry-after': '1' });
-    const shown = await read(opened, token);
-    if (shown === undefined) {
-      timesOf(UNKNOWN, 1);
-      return end(response, 404);
-    }
+    looks += 1;
+    const shown = await read(opened, token).finally(() => {
+      looks -= 1;
+    });
+    // Many wrong guesses must not keep out a request for a right address.
+    if (shown === undefined) return timesOf(UNKNOWN, 1) > RATE.ofUnknown ? tooOften(RATE.perMs) : end(response, 404);
     if (!isKnown) timesOf(token, 1);
     end(response, 200, headers, request.method === 'HEAD' ? '' : shown);
   };

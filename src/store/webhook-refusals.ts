@@ -85,3 +85,8 @@ async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refuse
     ...(otherCompanyAt === null ? {} : { otherCompanyAt: Number(otherCompanyAt) }),
   }));
 }
+
+/** Whether a reason concerns the HR system's webhooks, not the partner's. */
+export function isReasonOfHris(reason: string): boolean {
+  return reason.startsWith('HRIS_');
+}

@@ -121,6 +121,11 @@ test('an address shows its schedules alone, no name, and nothing once it is revo
   const statuses = [];
   for (let n = 0; n < 40; n += 1) statuses.push((await get(ofOther.token)).status);
   expect(statuses.at(-1)).toBe(429);
+  const guesses = [];
+  for (let n = 0; n < 320; n += 1) guesses.push((await get(String(n).padEnd(43, 'b'))).status);
+  expect(guesses.at(-1)).toBe(429);
+  const another = await feed(['another']);
+  expect((await get(another.token)).status, 'guesses keep out nobody who knows an address').toBe(200);
 
   await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [
     { kind: 'job-candidate', id: entityId },

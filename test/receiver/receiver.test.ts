@@ -40,6 +40,20 @@ test('a repeated body is answered 200 and stored once', async () => {
   expect(await rows()).toHaveLength(1);
 });
 
+test('an address that ends with a slash is the same address', async () => {
+  const { receiver, rows } = await startTestReceiver();
+  expect(await deliver(receiver.url, hired([1]), { tenant: 'acme/' })).toEqual({ status: 200, code: 'STORED' });
+  expect(await rows()).toHaveLength(1);
+});
+
+test('a request by GET is told of as no refused webhook, a wrong key is', async () => {
+  const refused: string[] = [];
+  const { receiver } = await startTestReceiver({ onRefused: (tenant, code) => refused.push(`${tenant} ${code}`) });
+  await deliver(receiver.url, '', { method: 'GET' });
+  await deliver(receiver.url, hired([1]), { key: 'whk_wrong' });
+  expect(refused).toEqual(['acme WEBHOOK_KEY_WRONG']);
+});
+
 test('both keys are accepted while a rotation lasts', async () => {
   const { receiver, rows } = await startTestReceiver();
   expect((await deliver(receiver.url, hired([1]), { key: KEY })).status).toBe(200);
