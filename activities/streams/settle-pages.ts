@@ -5,6 +5,7 @@ import { addHints, clearHintsUntil } from '../../src/store/hints.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
+import type { StreamRow } from '../../src/store/schema.ts';
 import {
   addMissing,
   believeMissing,
@@ -19,7 +20,6 @@ import {
   type SeenIds,
 } from '../../src/store/stream-missing.ts';
 import { completePass, forgetAllowed } from '../../src/store/streams.ts';
-import type { StreamRow } from '../../src/store/schema.ts';
 import { judgeEmptyList, judgeMissing } from '../../src/streams/change-limits.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, type KnownRecords } from '../../src/streams/known-records.ts';
 import { type LandedPage, NOTHING_LANDED, removeRows } from '../../src/streams/land-page.ts';
