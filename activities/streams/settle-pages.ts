@@ -311,7 +311,7 @@ async function settleMissing(reading: Reading, landed: number, missing: readonly
   return [...missing.filter(isBelieved), ...again];
 }
 
-/** By an earlier pass: a run that takes up a pass after another worker's end has its own id and the pass's beginning. */
+/** By an earlier pass. A run that takes up a pass of a dead worker has its own id and the beginning of that pass. */
 function wasMissedBefore(missing: Missing | undefined, { run_id, started_at }: StreamRow): boolean {
   return missing !== undefined && missing.runId !== run_id && missing.since <= Number(started_at);
 }

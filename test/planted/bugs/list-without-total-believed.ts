@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/partner/client/pages.ts',
-      find: '  if (total === undefined && hasTotal(reading.paging)) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);\n',
-      replace: '',
+      find: '? hasTotal(reading.paging) && reading.rereads === 0',
+      replace: '? false',
     },
   ],
   caughtBy: tests(/FAIL .*a list that tells no total loses nobody/, 'test/partner/client/lists-without-totals.test.ts'),

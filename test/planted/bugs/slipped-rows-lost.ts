@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/partner/client/pages.ts',
-      find: 'page < (reading.slippedTo ?? first)',
-      replace: 'page < Math.min(reading.slippedTo ?? first, first)',
+      find: 'for (let page = first; page < end; page += 1)',
+      replace: 'for (let page = first; page < Math.min(end, first); page += 1)',
     },
   ],
   caughtBy: tests(/loses nobody who slips to a page that was read before/, 'test/partner/client/lists.test.ts'),
