@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/partner/client/pages.ts',
-      find: 'reading.rereads < MOST_REREADS',
-      replace: 'reading.rereads < 1',
+      find: 'for (let page = first; page < end; page += 1)',
+      replace: 'for (let page = first; page < Math.min(end, reading.slippedTo ?? end); page += 1)',
     },
   ],
   caughtBy: tests(/loses nobody who slips while the pages are read again/, 'test/partner/client/lists.test.ts'),
