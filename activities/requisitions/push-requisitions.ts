@@ -236,10 +236,14 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
 
 /** Settles a request without an answer: its job is found, or missing after the deadline, or a person must tell. */
 async function settleSent(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
-  const { jobs, settings, now } = run;
+  const { settings, now } = run;
   const waitMs = leftMs(run, row, now);
   if (waitMs > 0) return { kind: 'waiting', waitMs };
-  const jobIds = mayBeOurs(jobs, settings.reference, row.sent_at ?? 0);
+  // A list that loses a job and gains one while it is read may miss another: two readings must.
+  const jobs = await readJobs(run.connection, run.defined);
+  const seen = findJob(jobs, settings.reference, wanted.id);
+  if (seen.kind === 'one') return known(run, { wanted, job: seen.job, row, id: wanted.id });
+  const jobIds = mayBeOurs([...run.jobs, ...jobs], settings.reference, row.sent_at ?? 0);
   return jobIds.length > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
 }
 
@@ -399,11 +403,10 @@ const SKEW_MS = 3_600_000;
  * for.
  */
 function mayBeOurs(jobs: readonly ListedJob[], reference: string, sentAt: number): string[] {
-  return idsOf(
-    jobs.filter(
-      ({ values, createdAt = Number.POSITIVE_INFINITY }) => !values.has(reference) && createdAt >= sentAt - SKEW_MS,
-    ),
+  const possible = jobs.filter(
+    ({ values, createdAt = Number.POSITIVE_INFINITY }) => !values.has(reference) && createdAt >= sentAt - SKEW_MS,
   );
+  return [...new Set(idsOf(possible))];
 }
 
 function idsOf(jobs: readonly ListedJob[]): string[] {

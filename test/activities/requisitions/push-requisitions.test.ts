@@ -114,6 +114,27 @@ test.each(REQUEST_FAULTS)('one job, although its creation meets %s', async (kind
   expect([(await jobsOf('R-1')).length, (await jobsOf('R-2')).length]).toEqual([1, 1]);
 });
 
+test('one job, although one reading of the list misses it after its answer was lost', async () => {
+  const lists = { shown: 0 };
+  const missing = (partner: PartnerClient): PartnerClient => {
+    const readAll = async (...args: Parameters<PartnerClient['readAll']>) => {
+      const read = await partner.readAll(...args);
+      const ours = (read.items as { title?: string }[]).some(({ title }) => title === 'Sous chef');
+      lists.shown += ours ? 1 : 0;
+      const isMissed = ours && lists.shown === 1;
+      return isMissed
+        ? { ...read, items: (read.items as { title?: string }[]).filter((one) => one.title !== 'Sous chef') }
+        : read;
+    };
+    return { ...partner, readAll: readAll as unknown as PartnerClient['readAll'] };
+  };
+  const { open, run, jobsOf, sandbox } = await requisitionWorld(missing);
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  await run('one');
+  expect(await jobsOf('R-1')).toHaveLength(1);
+});
+
 test('one job, wherever its process is killed', async () => {
   const { open, run, jobsOf, points } = await requisitionWorld();
   open.push(requisition('R-0'));
