@@ -105,7 +105,7 @@ function rowOf(store: Store, key: AlarmKey) {
 
 /**
  * Makes the derived alarms match these troubles: raises new ones and ends those that are over; exactly one process
- * reports each. Alarms that stay cost no write.
+ * reports each. Alarms that stay as they are cost no write.
  */
 export async function alignAlarms(
   store: Store,
@@ -113,18 +113,31 @@ export async function alignAlarms(
 ): Promise<{ raised: Trouble[]; over: AlarmKey[] }> {
   const rows = await store.kysely
     .selectFrom('alarms')
-    .select(['tenant_id', 'kind', 'subject'])
+    .select(['tenant_id', 'kind', 'subject', 'reason', 'message'])
     .where('kind', 'in', derivedAlarms)
     .execute();
-  const known = rows.map((row): AlarmKey => ({ tenantId: row.tenant_id, kind: row.kind, subject: row.subject }));
-  const [knownKeys, wantedKeys] = [new Set(known.map(keyText)), new Set(troubles.map(keyText))];
+  const known = rows.map(({ tenant_id: tenantId, ...row }): Trouble => ({ tenantId, ...row }));
+  const wantedKeys = new Set(troubles.map(keyText));
+  const knownByKey = new Map(known.map((one) => [keyText(one), one]));
   const raised: Trouble[] = [];
-  for (const trouble of troubles.filter((one) => !knownKeys.has(keyText(one))))
-    if ((await noteTrouble(store, trouble, 0)).raised) raised.push(trouble);
+  for (const trouble of troubles) {
+    const before = knownByKey.get(keyText(trouble));
+    if (before !== undefined) await renewTrouble(store, before, trouble);
+    else if ((await noteTrouble(store, trouble, 0)).raised) raised.push(trouble);
+  }
   const over: AlarmKey[] = [];
   for (const key of known.filter((one) => !wantedKeys.has(keyText(one))))
     if (await clearTrouble(store, key)) over.push(key);
   return { raised, over };
+}
+
+/** Gives an alarm the latest reason and message. Another reason is told anew. */
+async function renewTrouble(store: Store, before: Trouble, { reason, message, ...key }: Trouble): Promise<void> {
+  if (before.reason === reason && before.message === message) return;
+  const told = before.reason === reason ? {} : { notified_at: null };
+  await rowOf(store, key)
+    .set({ reason, message, last_seen_at: store.now, ...told })
+    .execute();
 }
 
 function keyText({ tenantId, kind, subject }: AlarmKey): string {

@@ -45,7 +45,7 @@ export function alarmNotice(alarm: AlarmRow): Notice {
   const { tenant_id: tenantId, kind, subject, reason, message } = alarm;
   const since = Number(alarm.since);
   const id = createHash('sha256')
-    .update(JSON.stringify([tenantId, kind, subject, since]))
+    .update(JSON.stringify([tenantId, kind, subject, since, reason]))
     .digest('hex')
     .slice(0, 16);
   const at = Number(alarm.raised_at ?? since);

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { clearTrouble, forgetTrouble, listAlarms, noteTrouble, postponeTrouble } from '../../src/store/alarms.ts';
+import {
+  alignAlarms,
+  clearTrouble,
+  forgetTrouble,
+  listAlarms,
+  noteTrouble,
+  postponeTrouble,
+} from '../../src/store/alarms.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', kind: 'activity-failing', subject: '5012 enrol' } as const;
@@ -23,6 +30,24 @@ describe.each(kinds)('alarms on %s', (kind) => {
     const [first] = await listAlarms(store);
     await noteTrouble(store, { ...trouble, reason: 'HTTP_502' }, 0);
     expect(await listAlarms(store)).toMatchObject([{ since: first?.since, reason: 'HTTP_502' }]);
+  });
+
+  test('an alarm that lasts has the latest message, and another reason is told anew', async () => {
+    const { store } = await freshStore(kind);
+    const held = {
+      tenantId: 'acme',
+      kind: 'stream-stale',
+      subject: 'options',
+      reason: 'ONE',
+      message: 'City.',
+    } as const;
+    expect((await alignAlarms(store, [held])).raised).toHaveLength(1);
+    await store.kysely.updateTable('alarms').set({ notified_at: 7 }).execute();
+    expect((await alignAlarms(store, [{ ...held, message: 'City and grade.' }])).raised).toEqual([]);
+    expect(await listAlarms(store)).toMatchObject([{ message: 'City and grade.', notified_at: expect.anything() }]);
+    await alignAlarms(store, [{ ...held, reason: 'TWO' }]);
+    expect(await listAlarms(store)).toMatchObject([{ reason: 'TWO', message: 'City.', notified_at: null }]);
+    expect((await alignAlarms(store, [])).over).toHaveLength(1);
   });
 
   test('trouble that is over is gone, and begins anew', async () => {
