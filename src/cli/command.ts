@@ -17,6 +17,11 @@ import type { FieldChange } from '../store/foreign-writes.ts';
  */
 const CONTROL = /(?!\p{Cc}\[\d{1,2}m)[^\P{Cc}\n]/gu;
 
+/** Text that holds words of the other side, for a terminal. */
+export function harmless(text: string): string {
+  return text.replaceAll(CONTROL, '?');
+}
+
 /** Aligned rows below a head; plain characters, so that the output can be piped and searched. */
 export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
   const chars = {
@@ -37,7 +42,7 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
     chars: { ...chars, ...inner },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
-  table.push(...rows.map((row) => row.map((cell) => String(cell).replaceAll(CONTROL, '?'))));
+  table.push(...rows.map((row) => row.map((cell) => harmless(String(cell)))));
   return table.toString();
 }
 
@@ -68,7 +73,7 @@ export function renderListed(head: readonly string[], rows: ReadonlyArray<Readon
 export function folded(text: string, indent = ''): string {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of harmless(text).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (longer.length > 80 && line.trim() !== '') {
       lines.push(line);

@@ -7,7 +7,18 @@ import { listHires, readHire, startHire } from '../operator/hires.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
-import { AS, byOf, EXIT, example, folded, listedFilter, placesOf, printJson, renderListed } from './command.ts';
+import {
+  AS,
+  byOf,
+  EXIT,
+  example,
+  folded,
+  harmless,
+  listedFilter,
+  placesOf,
+  printJson,
+  renderListed,
+} from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHire(command: Command): void {
@@ -95,7 +106,7 @@ async function runShow(tenantId: string, jobCandidateId: string, options: ShowOp
   );
   if (options.wait === true && !isSettled(hire)) process.exitCode = EXIT.partial;
   if (options.json === true) return printJson(hire);
-  process.stdout.write(options.verbose === true ? renderWhole(hire) : renderStory(hire));
+  process.stdout.write(harmless(options.verbose === true ? renderWhole(hire) : renderStory(hire)));
 }
 
 /** The story without calls, plans and reads, which only an engineer needs. */

@@ -3,7 +3,7 @@ import { explainedAt } from '../docs.ts';
 import { age, count } from '../in-words.ts';
 import type { HoldGroup, HoldView } from '../operator/holds.ts';
 import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
-import { AS, byOf, example, placesOf, printJson, renderTable, say } from './command.ts';
+import { AS, byOf, example, harmless, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHold(command: Command): void {
@@ -109,7 +109,7 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
 async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const hold = await withStore(await placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
   if (options.json === true) printJson(hold);
-  else process.stdout.write(renderHold(hold));
+  else process.stdout.write(harmless(renderHold(hold)));
 }
 
 function renderHold(hold: HoldView): string {

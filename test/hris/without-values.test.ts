@@ -17,6 +17,12 @@ test.each([
     ['王伟', '김철수'],
     '员工…不存在, …가',
   ],
+  [
+    'control characters, that a terminal would obey',
+    'no \u001b]52;c;x\u0007Berg\u001b[2J',
+    ['Berg'],
+    'no  ]52;c;x … [2J',
+  ],
   ['long ones inside words, in any case', 'no LINDqvistberg', ['Lindqvist'], 'no …berg'],
   ['words of one, from four letters on', 'Canary: de la', ['de la Canary-Lind', 'Eva Canary'], '…: de la'],
   ['what was sent composed and is said decomposed', 'no Jose\u0301 Nun\u0303ez', ['José', 'Núñez', 'Nuñez'], 'no … …'],
