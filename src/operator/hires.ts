@@ -13,7 +13,7 @@ import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { placeOfHire } from '../trace.ts';
 import type { OperatorParts } from './open-tenant.ts';
-import { assertKnownTenant } from './tenants.ts';
+import { assertKnownTenant, assertWrites } from './tenants.ts';
 
 /** A hire for display: ids, states and times (UTC), no personal data. */
 export interface HireView {
@@ -363,13 +363,14 @@ interface StartedHire {
 
 /**
  * Starts one hire by hand. `adopt` also allows one from the baseline, or one that a person ended.
- * @throws ConnectorError PERSON_ERASED
+ * @throws ConnectorError PERSON_ERASED, TENANT_REMOVED, TENANT_OBSERVES
  */
 export async function startHire(
   { store, hires, tenants }: OperatorParts,
   { tenantId, jobCandidateId, adopt, by }: { tenantId: string; jobCandidateId: string; adopt: boolean; by: string },
 ): Promise<StartedHire> {
   assertKnownTenant(tenants, tenantId);
+  await assertWrites(store, tenantId);
   // Check before recording anything: the audit trail would name the erased person again.
   if ((await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }])).size > 0)
     throw new ConnectorError({

@@ -226,9 +226,16 @@ export async function assertLive(store: Store, tenantId: string): Promise<void> 
   await assertWrites(store, tenantId);
 }
 
-/** @throws ConnectorError TENANT_OBSERVES */
+/** @throws ConnectorError TENANT_OBSERVES, TENANT_REMOVED */
 export async function assertWrites(store: Store, tenantId: string): Promise<void> {
-  if (!observes(await readTenantState(store, tenantId))) return;
+  const state = await readTenantState(store, tenantId);
+  if (state.state === 'removed')
+    throw new ConnectorError({
+      code: 'TENANT_REMOVED',
+      action: 'reject',
+      message: `Tenant ${tenantId} was removed, so nothing is written for it. To take it back, apply its file again.`,
+    });
+  if (!observes(state)) return;
   throw new ConnectorError({
     code: 'TENANT_OBSERVES',
     action: 'reject',

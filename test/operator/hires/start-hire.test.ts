@@ -4,6 +4,7 @@ import { startHire } from '../../../src/operator/hires.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
+import { readTenantState } from '../../../src/store/tenant-states.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';
 
 const request = { tenantId: 'acme', jobCandidateId: '7' };
@@ -41,6 +42,19 @@ test.each<[string, HireState | undefined, boolean, boolean]>([
   expect(result).toMatchObject({ started: expected, workflowId });
   expect(started).toEqual(expected ? [workflowId] : []);
   expect((await latestHire(parts.store, 'acme', '7'))?.state).toBe(state);
+});
+
+test.each([
+  ['removed', { state: 'removed' }, 'TENANT_REMOVED'],
+  ['that only observes', { receives: '{"mode":"observe"}' }, 'TENANT_OBSERVES'],
+] as const)('of a tenant %s nothing is started or written down', async (_what, change, code) => {
+  const { parts, started } = await operatorOver('before-go-live');
+  await readTenantState(parts.store, 'acme');
+  await parts.store.kysely.updateTable('tenants').set(change).execute();
+  const start = startHire(parts, { ...request, adopt: true, by: 'ann' });
+  await expect(start).rejects.toMatchObject({ code, action: 'reject' });
+  expect(started).toEqual([]);
+  expect(await parts.store.kysely.selectFrom('audit').selectAll().execute()).toEqual([]);
 });
 
 test('a tenant that no file names is rejected before anything starts', async () => {
