@@ -11,6 +11,7 @@ import {
   answerDoes,
   answerHold,
   checkAnswer,
+  type HoldAnswer,
   type HoldView,
   holdUnknown,
   readHold,
@@ -73,7 +74,10 @@ function addList(app: ConsoleApp): void {
     return page(
       c,
       tenantId === undefined ? title : `${title} of ${tenantId}`,
-      html`${noticeOf(c, { many: 'They are answered. The work that waited continues now.' })}
+      html`${noticeOf(c, {
+        many: 'They are answered. The work that waited continues now.',
+        some: 'Some had been answered by somebody else, or had closed, and stay so. See the list.',
+      })}
 ${filters(c, '/holds', [searchField(c, 'code', 'Reason'), closed])}
 <div class="result" id="holds-part"${wanted === undefined ? html` data-live` : ''}>${list}${ways}${asOf()}</div>`,
       tenantId === undefined ? {} : { tenant: tenantId },
@@ -143,14 +147,13 @@ function addMany(app: ConsoleApp, parts: ConsoleParts): void {
     const { holds, answer } = await chosen(c, form);
     for (const { tenantId } of holds) allow(c, 'answerMany', tenantId);
     const { by } = c.get('viewer');
-    for (const { holdId } of holds) {
-      const given = giveAnswer(parts, c, { holdId, answer, arguments: [], by });
-      // A hold that somebody else answered in the meantime keeps that answer.
-      await given.catch((error: unknown) => {
+    let did = 'many';
+    for (const { holdId } of holds)
+      await giveAnswer(parts, c, { holdId, answer, arguments: [], by }).catch((error: unknown) => {
         if (!isConnectorError(error, 'HOLD_ANSWERED')) throw error;
+        did = 'some';
       });
-    }
-    return '/holds?did=many';
+    return `/holds?did=${did}`;
   });
 }
 
@@ -177,16 +180,13 @@ function addRecords(app: ConsoleApp, { log, places }: ConsoleParts): void {
   });
 }
 
-interface Given {
-  holdId: string;
-  answer: string;
-  arguments: string[];
-}
+type Given = Omit<HoldAnswer, 'by'>;
 
 /** Ids are in separate fields, or several in one, separated by spaces or line breaks. */
 function givenIn(holdId: string, fields: URLSearchParams): Given {
   const ids = fields.getAll('id').flatMap((text) => text.split(/[\s,]+/));
-  return { holdId, answer: fields.get('answer') ?? '', arguments: ids.filter((id) => id !== '') };
+  const asked = fields.has('asked') ? Number(fields.get('asked')) : undefined;
+  return { holdId, answer: fields.get('answer') ?? '', arguments: ids.filter((id) => id !== ''), asked };
 }
 
 type Aged = HoldView & { ageMs: number };
@@ -216,18 +216,16 @@ function holdRow(hold: Aged): Cell[] {
 function manyPart(c: Asked, code: string, tenantId: string | undefined, shown: readonly Aged[]): Cell {
   const open = shown.filter(({ state }) => state === 'open');
   const [first] = open;
-  const plain = (first?.answers ?? []).filter(
-    (answer) =>
-      takesOf(answer, first?.jobCandidateId !== null) === undefined &&
-      open.every((one) => one.answers.includes(answer)),
-  );
+  const isOfHire = first?.jobCandidateId !== null;
+  const plain = (first?.answers ?? [])
+    .filter((answer) => takesOf(answer, isOfHire) === undefined)
+    .filter((answer) => open.every((one) => one.answers.includes(answer)));
   if (open.length < 2 || plain.length === 0 || !mayDo(c, 'answerMany', tenantId ?? first?.tenantId))
     return holdsTable(shown, undefined);
   const choose = ({ holdId, state }: Aged): Cell =>
     state === 'open'
       ? html`<input type="checkbox" name="hold" value="${holdId}" aria-label="Hold ${holdId}" checked>`
       : '';
-  const isOfHire = first?.jobCandidateId !== null;
   const buttons = plain.map(
     (answer) =>
       html`<button name="answer" value="${answer}">${answer}</button><span
@@ -363,22 +361,27 @@ function choicesPart(c: Asked, hold: HoldView): Cell {
 
 /** `retry` changes nothing by itself, so it is sent at once; every other answer is confirmed first. */
 function choicePart(c: Asked, hold: HoldView, answer: string): Html {
-  const { holdId, jobCandidateId } = hold;
-  const isOfHire = jobCandidateId !== null;
+  const isOfHire = hold.jobCandidateId !== null;
   const takes = takesOf(answer, isOfHire);
-  const to = `/holds/${holdId}/answer`;
+  const to = `/holds/${hold.holdId}/answer`;
   const does = html`<p class="hint">${answerDoes(answer, isOfHire)}</p>`;
+  const body = askedOf(hold, answer);
   if (answer === 'retry')
     return html`<li>${actForm(c, 'answer', {
       tenant: hold.tenantId,
       to,
       does: answer,
-      body: hidden({ answer }),
+      body,
     })}${does}</li>`;
   const field = takes === undefined ? '' : idField(hold, takes);
   if (!mayDo(c, 'answer', hold.tenantId)) return html`<li><b>${answer}</b>${does}</li>`;
-  const body = html`${hidden({ answer })}${field}<button>${answer}</button>`;
-  return html`<li><form role="none" method="get" action="${to}">${body}</form>${does}</li>`;
+  const choice = html`${body}${field}<button>${answer}</button>`;
+  return html`<li><form role="none" method="get" action="${to}">${choice}</form>${does}</li>`;
+}
+
+/** The answer, and to which of the hold's questions: an answer of somebody else may have it ask anew. */
+function askedOf({ earlierAnswers }: HoldView, answer: string): Html {
+  return hidden({ answer, asked: String(earlierAnswers.length) });
 }
 
 /** The id for an answer: one of those that the question names, or another. */
@@ -389,7 +392,7 @@ function idField(hold: HoldView, takes: string): Html {
   const list = `ids-${takes}`;
   const value = named.length === 1 && only !== undefined ? only : '';
   const options = named.map((id) => html`<option value="${id}"></option>`);
-  return html`<label>${labelOf(takes)}<input name="id" required autocomplete="off" value="${value}"
+  return html`<label>${LABELS[takes] ?? takes}<input name="id" required autocomplete="off" value="${value}"
 list="${list}"></label><datalist id="${list}">${options}</datalist>`;
 }
 
@@ -398,7 +401,8 @@ const MOST_BOXES = 100;
 /** Several ids can be chosen from those that the question names. */
 function idBoxes({ details }: HoldView, takes: string): Html {
   const named = [details['jobCandidateIds']].flat().filter((id) => typeof id === 'string');
-  if (named.length === 0) return html`<label>${labelOf(takes)}<input name="id" required autocomplete="off"></label>`;
+  if (named.length === 0)
+    return html`<label>${LABELS[takes] ?? takes}<input name="id" required autocomplete="off"></label>`;
   const boxes = named
     .slice(0, MOST_BOXES)
     .map((id) => html`<label class="inline"><input type="checkbox" name="id" value="${id}">${id}</label>`);
@@ -412,15 +416,11 @@ const LABELS: Readonly<Record<string, string>> = {
   'jobCandidateId...': 'IDs of the job candidates, separated by spaces',
 };
 
-function labelOf(takes: string): string {
-  return LABELS[takes] ?? takes;
-}
-
 function lastLook(c: Asked, hold: HoldView, { answer, arguments: ids }: Given): Html {
   const { holdId, code, tenantId, jobCandidateId } = hold;
   const isOfHire = jobCandidateId !== null;
   const of = isOfHire ? `hire ${jobCandidateId} of ${tenantId}` : `tenant ${tenantId}`;
-  const body = html`${hidden({ answer })}${ids.map((id) => hidden({ id }))}`;
+  const body = html`${askedOf(hold, answer)}${ids.map((id) => hidden({ id }))}`;
   return html`<section class="card" aria-labelledby="last-head">
 <h2 id="last-head">Look once more</h2>
 <p>Hold ${holdId} asks about ${of}: ${code}.</p>

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { withCode } from '../docs.ts';
+import { ConnectorError } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { age, count } from '../in-words.ts';
 import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
@@ -89,7 +90,8 @@ ${section('acts', 'What you can do', actsPart(c, line))}`,
     const store = c.get('store');
     await assertLive(store, tenantId);
     const since = Date.parse(`${form.get('since') ?? ''}T00:00:00Z`);
-    await startObservedHires(store, { tenantId, by }, await listObservedHires(store, tenantId, since || 0));
+    if (Number.isNaN(since)) throw noDay();
+    await startObservedHires(store, { tenantId, by }, await listObservedHires(store, tenantId, since));
     return `${addressOf('tenants', tenantId)}?did=go-live`;
   });
   addAct(app, log, 'reconcile', async ({ by, tenantId, form }) => {
@@ -359,4 +361,12 @@ and more often while this page is open.</p>`
     ['hires waited', waitText(waits.live)],
     ['bulk work waited', waitText(waits.bulk)],
   ])}${charts}`;
+}
+
+function noDay(): ConnectorError {
+  return new ConnectorError({
+    code: 'DAY_INVALID',
+    action: 'reject',
+    message: 'Nobody was started, because no day was given that can be read. Give one such as 2026-01-31.',
+  });
 }

@@ -115,6 +115,8 @@ export interface HoldAnswer {
   arguments: readonly string[];
   /** The person who answers. */
   by: string;
+  /** How often the hold had been asked before the question that the person saw. */
+  asked?: number | undefined;
 }
 
 type Parts = Pick<OperatorParts, 'store' | 'hires'>;
@@ -130,7 +132,7 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   const hold = await checkAnswer(store, given);
   const isFirst = await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
-    if (!(await writeAnswer(trx, holdId, given))) return false;
+    if (!(await writeAnswer(trx, holdId, { ...given, history: hold.history }))) return false;
     await audit(trx, { by: given.by, tenantId: hold.tenant_id, act: 'hold-answered', details: describe(hold, given) });
     return true;
   });
@@ -160,6 +162,11 @@ function describe({ hold_id: holdId, code, job_candidate_id: of }: HoldRow, give
 /** Runs the checks of `answerHold` without storing anything. Returns the hold. @throws ConnectorError as there */
 export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): Promise<HoldRow> {
   const hold = await readHoldRow(store, given.holdId);
+  if (given.asked !== undefined && given.asked !== earlierAnswers(hold).length)
+    throw refused(
+      'HOLD_ANSWERED',
+      `Hold ${given.holdId} was answered, and asks anew since you looked at it. Nothing was changed; look at it again.`,
+    );
   assertAccepted(hold, given);
   await assertIdsKnown(store, hold, given);
   return hold;

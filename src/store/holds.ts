@@ -230,11 +230,13 @@ interface PersonsAnswer {
   arguments: readonly string[];
   /** The person who answers. */
   by: string;
+  /** The hold's history when the person looked at it. */
+  history?: string;
 }
 
-/** Stores a person's answer. False if the hold is closed or answered: the first answer stands. */
+/** Stores a person's answer. False if the hold is closed, answered or asked anew: the first answer stands. */
 export async function answerHold(store: Store, holdId: string, given: PersonsAnswer): Promise<boolean> {
-  const result = await store.kysely
+  const answer = store.kysely
     .updateTable('holds')
     .set({
       answer: given.answer,
@@ -244,9 +246,9 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
     })
     .where('hold_id', '=', holdId)
     .where('closed_at', 'is', null)
-    .where('answered_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+    .where('answered_at', 'is', null);
+  const seen = given.history === undefined ? answer : answer.where('history', '=', given.history);
+  return (await seen.executeTakeFirst()).numUpdatedRows === 1n;
 }
 
 /** False if it is closed already. */

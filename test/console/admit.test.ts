@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { openHold, readHold } from '../../src/store/holds.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { answerHold, closeHold, openHold, readHold } from '../../src/store/holds.ts';
 import { openConsole, TOKEN } from './open-console.ts';
 
 const HOLD = {
@@ -75,6 +76,54 @@ test.each([
   expect(answer.status).toBe(status);
   expect((await readHold(store, holdId))?.answered_at).toBeNull();
   expect(signalled).toEqual([]);
+});
+
+test('an answer to a question that was asked anew in the meantime is refused', async () => {
+  const { store, signIn } = await openConsole();
+  await insertHires(store, [{ tenantId: 'acme', jobCandidateId: '5012', period: 1, state: 'open' }]);
+  const { holdId } = await openHold(store, HOLD);
+  const visitor = await signIn();
+  expect((await visitor.get(`/holds/${holdId}`)).text).toContain('name="asked" value="0"');
+  // Somebody else answers, and the hire asks again.
+  await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ben' });
+  await closeHold(store, holdId);
+  expect(await openHold(store, { ...HOLD, message: 'About somebody else.' })).toMatchObject({ holdId });
+  for (const asked of [{ asked: '0' }, { asked: 'x' }]) {
+    const late = await visitor.post(`/holds/${holdId}/answer`, { answer: 'cancel', ...asked });
+    expect(late.status).toBeGreaterThanOrEqual(400);
+  }
+  expect((await readHold(store, holdId))?.answered_at).toBeNull();
+  expect((await visitor.get(`/holds/${holdId}/answer?answer=cancel&asked=1`)).text).toContain('value="1"');
+  expect((await visitor.post(`/holds/${holdId}/answer`, { answer: 'cancel', asked: '1' })).status).toBe(303);
+  expect(await readHold(store, holdId)).toMatchObject({ answer: 'cancel' });
+});
+
+test('one answer to many says so if somebody else answered some of them', async () => {
+  const { store, signIn } = await openConsole();
+  const visitor = await signIn();
+  const { holdId: mine } = await openHold(store, HOLD);
+  const first = await visitor.post('/holds/answer', { answer: 'retry', hold: mine });
+  expect(first.headers.get('location')).toBe('/holds?did=many');
+  const { holdId: theirs } = await openHold(store, { ...HOLD, jobCandidateId: '5013' });
+  await answerHold(store, theirs, { answer: 'cancel', arguments: [], by: 'ben' });
+  const answer = await visitor.post('/holds/answer', { answer: 'retry', hold: theirs });
+  expect(answer.headers.get('location')).toBe('/holds?did=some');
+  expect(await readHold(store, theirs)).toMatchObject({ answer: 'cancel' });
+});
+
+test('people who were observed are started from a day that can be read alone', async () => {
+  const { store, signIn } = await openConsole();
+  const visitor = await signIn();
+  for (const since of ['', '31.01.2026', '2026-13-01']) {
+    const answer = await visitor.post('/tenants/acme/go-live', { since });
+    expect([since, answer.status >= 400, await answer.text()]).toEqual([
+      since,
+      true,
+      expect.stringContaining('2026-01-31'),
+    ]);
+  }
+  const acts = await store.kysely.selectFrom('audit').select('act').execute();
+  expect(acts.filter(({ act }) => act.includes('start'))).toEqual([]);
 });
 
 test('a read-only console shows everything and does nothing', async () => {
