@@ -13,7 +13,10 @@ const UNBROKEN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * known. A terminal would obey control characters, so they go. Such words go into holds, and into the reasons of `hire_steps`, `hire_documents` and `quarantine`.
  */
 export function withoutValues(said: string, sent: readonly unknown[]): string {
-  const words = said.slice(0, MOST_SAID).normalize('NFC').replaceAll(/\p{Cc}+/gu, ' ');
+  const words = said
+    .slice(0, MOST_SAID)
+    .normalize('NFC')
+    .replaceAll(/\p{Cc}+/gu, ' ');
   const values = sent.flat().flatMap((value) => (isValue(value) ? [String(value).normalize('NFC').trim()] : []));
   const parts = values.flatMap((value) => value.split(/[\s,;/<>()"']+/)).filter((part) => part.length >= LEAST_PART);
   const longestFirst = [...new Set([...values, ...parts])].filter(Boolean).toSorted((a, b) => b.length - a.length);
