@@ -10,7 +10,8 @@ const UNBROKEN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 /**
  * What an HR system said of a write, without the values that it was sent: it may quote them whole or in part, and in
  * another case. What it wrote in another form, such as a date, stays, and what else it said of somebody cannot be
- * known. A terminal would obey control characters, so they go. Such words go into holds, and into the reasons of `hire_steps`, `hire_documents` and `quarantine`.
+ * known. A terminal would obey control characters, so they go. Such words go into holds, and into the reasons of
+ * `hire_steps`, `hire_documents` and `quarantine`.
  */
 export function withoutValues(said: string, sent: readonly unknown[]): string {
   const words = said
