@@ -170,29 +170,35 @@ function laidOver(raw: unknown, placed: readonly Placed[], without: WritePlan['w
   return record;
 }
 
+/** Names of the top places below which a list is written: such a place is sent as a whole. */
+function listedTops(placed: readonly Placed[]): Set<string> {
+  return new Set(
+    placed.flatMap(({ path: [top, ...rest] }) =>
+      top !== undefined && 'name' in top && rest.some((step) => 'where' in step) ? [top.name] : [],
+    ),
+  );
+}
+
 /** Only the written values; a list with one changed item is included as a whole. */
 function merged(raw: unknown, placed: readonly Placed[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
-  for (const { path, value } of placed) {
-    const [top] = path;
-    const isListed = path.some((step) => 'where' in step);
-    if (isListed && top !== undefined && 'name' in top && record[top.name] === undefined) {
-      const held = readPath(raw, [top]);
-      if (held !== undefined) record[top.name] = structuredClone(held);
-    }
-    place(record, path, value);
+  // Before any value is placed: a sibling that is written first must not stand for what the record has.
+  for (const name of listedTops(placed)) {
+    const held = readPath(raw, [{ name }]);
+    if (held !== undefined) record[name] = structuredClone(held);
   }
+  for (const { path, value } of placed) place(record, path, value);
   return record;
 }
 
-/** One change for each path; a list is replaced as a whole. */
+/** One change for each path; a list is replaced as a whole, with all that is written beside it. */
 function changesOf(raw: unknown, placed: readonly Placed[]): { path: string[]; value: unknown }[] {
-  const plain = placed.filter(({ path }) => !path.some((step) => 'where' in step));
-  const listed = placed.filter((one) => !plain.includes(one));
-  const lists = merged(raw, listed);
+  const tops = listedTops(placed);
+  const isListed = ({ path: [top] }: Placed): boolean => top !== undefined && 'name' in top && tops.has(top.name);
+  const plain = placed.filter((one) => !isListed(one));
   return [
     ...plain.map(({ path, value }) => ({ path: path.map((step) => ('name' in step ? step.name : '')), value })),
-    ...Object.entries(lists).map(([name, value]) => ({ path: [name], value })),
+    ...Object.entries(merged(raw, placed.filter(isListed))).map(([name, value]) => ({ path: [name], value })),
   ];
 }
 

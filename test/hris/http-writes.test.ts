@@ -1,0 +1,51 @@
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { openKestrel } from './open-kestrel.ts';
+import { signal, write } from './profile.ts';
+
+const definitionOf = (as: string, fields: string): string => `hrisDefinition: 1
+name: Kestrel
+options: { token: { secret: true } }
+auth: { bearer: "{options.token}" }
+record: { id: id }
+fields: ${fields}
+find: {}
+read: { get: "/staff/{id}" }
+create: { post: /staff }
+update: { patch: "/staff/{id}", as: ${as} }
+probe: { get: /me }
+`;
+
+const PHONE = 'phone: { at: contact.phone }';
+const EMAIL = `email: { at: 'contact.emails[type="home"].value' }`;
+const WORK = { type: 'work', value: 'ana@acme.example' };
+const RECORD = { id: '1', contact: { phone: 'old', fax: '7', emails: [WORK, { type: 'home', value: 'old' }] } };
+const WHOLE = { phone: 'new', fax: '7', emails: [WORK, { type: 'home', value: 'new' }] };
+
+/** What an update of both fields sends. */
+async function sentBy(as: string, fields: string): Promise<unknown> {
+  let sent = '';
+  const hris = await openKestrel(
+    definitionOf(as, fields),
+    async (asked, say) => {
+      if (asked.method === 'PATCH') sent = await text(asked);
+      say(200, RECORD);
+    },
+    { token: 'x' },
+  );
+  await hris.employees.update('1', { phone: 'new', email: 'new' }, write);
+  expect((await hris.employees.read('1', signal))?.ref.id).toBe('1');
+  return JSON.parse(sent);
+}
+
+test.for([
+  ['merge', { contact: WHOLE }],
+  ['json-patch', [{ op: 'add', path: '/contact', value: WHOLE }]],
+  ['scim-patch', { Operations: [{ op: 'replace', path: 'contact', value: WHOLE }] }],
+] as const)('%s: an item of a list and a value beside it are written without a loss', async ([as, expected]) => {
+  for (const fields of [`{ ${PHONE}, ${EMAIL} }`, `{ ${EMAIL}, ${PHONE} }`]) {
+    const sent = await sentBy(as, fields);
+    expect(sent).toMatchObject(expected);
+    if (as !== 'scim-patch') expect(sent).toEqual(expected);
+  }
+});
