@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 
-type Say = (status: number, body: unknown) => void;
+type Say = (status: number, body: unknown, headers?: Readonly<Record<string, string | string[]>>) => void;
 export type Answer = (asked: IncomingMessage, say: Say) => unknown;
 
 /** The HR system that a definition describes, at a small server that answers as it is told; both end with the test. */
@@ -13,14 +13,15 @@ export async function openKestrel(
   text: string,
   answer: Answer,
   options: Readonly<Record<string, string>>,
+  base = '',
 ): Promise<HrisConnection> {
   const server = createServer((asked, response) => {
-    const say: Say = (status, body) =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const say: Say = (status, body, headers) =>
+      void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
     void answer(asked, say);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`;
   const definition = { file: '/kestrel.yaml', text };
   const hris = await openHris('http', 'kestrel', { url, definition, allowPrivateAddress: true, ...options }, {});
   onTestFinished(async () => {

@@ -8,6 +8,7 @@ import type { Expression } from './expression.ts';
 import type { Answer, Call, DefinedLine } from './line.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
+import { unreadable } from './unreadable.ts';
 
 /** An open connection of a kind that a definition describes. */
 export interface Defined {
@@ -145,15 +146,6 @@ export async function recordsIn(
   if (Array.isArray(value)) return value;
   if (typeof value === 'object' && value !== null) return [value];
   throw unreadable(plan.what, 'without the list of records', '"items"', at.requestId);
-}
-
-export function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'retry',
-    message: `${what} was answered ${how}. Check ${key} of the definition, and whether hris.url is the right address.`,
-    requestId,
-  });
 }
 
 export async function readEmployee(

@@ -35,7 +35,6 @@ import {
   recordsIn,
   terminateEmployee,
   unlessThere,
-  unreadable,
   writeEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
@@ -43,6 +42,7 @@ import { type DefinedLine, type LineOptions, openDefinedLine, type Page, type Pa
 import { loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
+import { unreadable } from './unreadable.ts';
 
 /** A definition in a tenant's options: its file and text. */
 const definitionFile = z.object({ file: z.string(), text: z.string() });

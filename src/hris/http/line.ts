@@ -5,8 +5,10 @@ import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
+import { holdsLinks, nextTarget, pathFrom } from './next-link.ts';
 import { type Carried, openAccountCheck, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
+import { unreadable } from './unreadable.ts';
 
 /** What a definition's calls need from a tenant file. */
 export interface LineOptions {
@@ -109,7 +111,7 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
 
   return {
     send: (call) => send(call),
-    pages: (call, read) => readPages({ send, definition, url: options.url }, call, read),
+    pages: (call, read) => readPages({ send, definition, options }, call, read),
     close: () => line.close(),
   };
 }
@@ -207,7 +209,7 @@ async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Cal
 }
 
 async function* readPages(
-  { send, definition, url }: { send: DefinedLine['send']; definition: HttpDefinition; url: string },
+  { send, definition, options }: Pick<DefinedLine, 'send'> & Pick<OpenLine, 'definition' | 'options'>,
   call: Call,
   read: (answer: Answer) => Promise<unknown[]>,
 ): AsyncGenerator<Page> {
@@ -217,11 +219,14 @@ async function* readPages(
   const count = { seen: 0, longest: 0, total: 0 };
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const answer = await send({ ...call, plan, values: { ...call.values, ...place } }).catch((error: unknown) => {
+    const values = { ...call.values, ...place };
+    const answer = await send({ ...call, plan, values }).catch((error: unknown) => {
       throw number > 1 && isConnectorError(error) && error.status === 410 ? expired(error) : error;
     });
     const items = await read(answer);
-    const next = paging === undefined ? 'whole' : await nextPlace({ paging, answer, items, count, number });
+    const asked = addressOf(plan, { ...options.own, ...values }, {});
+    const known = { plan, asked, url: options.url, answer, items, count, number };
+    const next = paging === undefined ? 'whole' : await nextPlace({ paging, ...known });
     const shown = String(await definition.record.id(items[0]));
     // A server that does not know this paging repeats its first page, which its first id tells.
     const isRepeated = items.length > 0 && shown === before;
@@ -230,10 +235,8 @@ async function* readPages(
     yield { items, answer, end };
     if (typeof next === 'string' || isRepeated) return;
     place = { ...place, ...next.values };
-    if (next.path !== undefined) {
-      const path = withoutBase(next.path, url);
-      plan = { ...plan, path: () => path, query: {} };
-    }
+    const { path } = next;
+    if (path !== undefined) plan = { ...plan, path: () => path, query: {} };
   }
 }
 
@@ -250,6 +253,10 @@ interface NextPage {
 
 async function nextPlace(known: {
   paging: NonNullable<CallPlan['paging']>;
+  plan: CallPlan;
+  /** The path that was asked, below `url`. */
+  asked: string;
+  url: string;
   answer: Answer;
   items: readonly unknown[];
   /** Of all pages so far: records, those of the longest page, and the highest total. */
@@ -264,12 +271,15 @@ async function nextPlace(known: {
   count.longest = Math.max(count.longest, items.length);
   count.total = Math.max(count.total, total ?? 0);
   if (paging.by === 'link') {
-    const path = nextLink(answer, paging.header);
+    const path = nextPath(known);
     if (path !== undefined) return { values: {}, path };
   } else if (paging.by === 'cursor') {
     const cursor = await paging.nextIn?.(answer);
     if ((typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number')
       return { values: { 'page.cursor': cursor } };
+    // Taken for the end, the rest of the list would pass for people who are not there.
+    if (![undefined, null, '', false].some((end) => end === cursor))
+      throw unreadablePage(known, 'with a next cursor that is neither text nor a number', '.next');
   } else {
     // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
     // list that goes on past its total ends with a page that is shorter than another.
@@ -282,21 +292,31 @@ async function nextPlace(known: {
   return total !== undefined && total < count.total ? 'moved' : 'short';
 }
 
-/** RFC 8288; uses only the link's path, so that no answer leads to another host. */
-function nextLink({ headers }: Answer, own: string | undefined): string | undefined {
-  const said = asText(headers[own?.toLowerCase() ?? 'link'] ?? '');
-  const header = own === undefined || said === '' ? said : `<${said}>; rel=next`;
-  for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^,]*)/g)) {
-    if (!/;\s*rel\s*=\s*"?next"?/i.test(parameters) || !URL.canParse(target, 'http://same.invalid')) continue;
-    const { pathname, search } = new URL(target, 'http://same.invalid');
-    return `${pathname}${search}`;
-  }
-  return undefined;
+type KnownPage = Parameters<typeof nextPlace>[0];
+
+/** The path of the next page, below `hris.url`: from the header of RFC 8288, or from one with an address alone. */
+function nextPath(known: KnownPage): string | undefined {
+  const { paging, asked, url, answer } = known;
+  const header = answer.headers[paging.header?.toLowerCase() ?? 'link'];
+  const isAlone = paging.header !== undefined && !holdsLinks(header);
+  const target = isAlone ? asText([header].flat()[0] ?? '').trim() : nextTarget(header ?? '');
+  if (target === undefined || (isAlone && target === '')) return undefined;
+  const path = pathFrom(`${baseOf(url)}${asked}`, target);
+  if (path === undefined) throw unreadablePage(known, 'with a link to the next page that is no address', '');
+  return withoutBase(path, url);
+}
+
+function unreadablePage({ plan, answer }: KnownPage, how: string, key: string): ConnectorError {
+  return unreadable(plan.what, how, `"${plan.purpose}.paging${key}"`, answer.at.requestId);
+}
+
+function baseOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
 }
 
 /** Removes the path of `hris.url`, because the line adds it. */
 function withoutBase(path: string, url: string): string {
-  const base = new URL(url).pathname.replace(/\/+$/, '');
+  const base = baseOf(url);
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 

@@ -1,0 +1,11 @@
+import { ConnectorError } from '../../errors.ts';
+
+/** An answer in which something of the definition is not there. */
+export function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'retry',
+    message: `${what} was answered ${how}. Check ${key} of the definition, and whether hris.url is the right address.`,
+    requestId,
+  });
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { openKestrel } from './open-kestrel.ts';
+import { refusal, signal } from './profile.ts';
+
+const definitionOf = (paging: string, query = ''): string => `hrisDefinition: 1
+name: Kestrel
+options: { token: { secret: true } }
+auth: { query: { key: "{options.token}" } }
+record: { id: id }
+fields: { email: { at: email } }
+find: { all: { get: /staff, ${query}items: staff, paging: ${paging} } }
+read: { get: "/staff/{id}" }
+create: { post: /staff }
+update: { patch: "/staff/{id}" }
+probe: { get: /me }
+`;
+
+const FIRST = [{ id: '1', email: 'ana@kestrel.example' }];
+const SECOND = [{ id: '2', email: 'late@kestrel.example' }];
+const LATE = { by: 'email', value: 'late@kestrel.example' } as const;
+
+test.for([
+  ['two lines of it', ['</api/staff?page=1>; rel="first"', '</api/staff?page=2>; rel="next"']],
+  ['two lines, the first of which is the next', ['</api/staff?page=2>; rel=next', '</api/staff?page=9>; rel=last']],
+  ['a comma in quotes', '</api/staff?page=2>; title="a, b"; rel="next"'],
+  ['a link in quotes', '</api/staff?page=1>; title="</x>; rel=next, \\"y\\""; rel=prev, </api/staff?page=2>; rel=next'],
+  ['two relations', '</api/staff?page=2>; rel="last next"'],
+  ['capitals', '</api/staff?page=2>; REL="Next"'],
+  ['a relation that only begins so', '</api/staff?page=9>; rel="next-archive", </api/staff?page=2>; rel="next"'],
+  ['spaces', ' </api/staff?page=2> ; rel = "next" '],
+  ['a query alone', '<?page=2>; rel="next"'],
+  ['a path from where it was asked', '<staff?page=2>; rel="next"'],
+  ['an address at another host', '<https://evil.example/api/staff?page=2>; rel="next"'],
+] as const)('a Link header with %s leads to the next page', async ([, link]) => {
+  const asked: string[] = [];
+  const hris = await openKestrel(
+    definitionOf('{ by: link }'),
+    ({ url = '' }, say) => {
+      asked.push(url);
+      if (url.includes('page=2')) return say(200, { staff: SECOND });
+      return say(200, { staff: FIRST }, { link: typeof link === 'string' ? link : [...link] });
+    },
+    { token: 'x' },
+    '/api',
+  );
+  expect(await hris.employees.find(LATE, signal)).toMatchObject({ kind: 'one', ref: { id: '2' } });
+  expect(asked).toEqual(['/api/staff?key=x', '/api/staff?page=2&key=x']);
+});
+
+test.for([
+  ['no link', undefined],
+  ['no next one', '</api/staff?page=1>; rel="first"'],
+  ['a next one in the words of another', '</api/staff?page=9>; title="rel=next"; rel="prev"'],
+] as const)('a Link header with %s ends the list', async ([, link]) => {
+  const hris = await openKestrel(
+    definitionOf('{ by: link }'),
+    (_asked, say) => say(200, { staff: FIRST }, link === undefined ? undefined : { link }),
+    { token: 'x' },
+    '/api',
+  );
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: true });
+});
+
+test.for(['?page=2', '/api/staff?page=2', '<?page=2>; rel=next'])('a header of its own with %s', async (next) => {
+  const hris = await openKestrel(
+    definitionOf('{ by: link, header: Next-Page }'),
+    ({ url = '' }, say) =>
+      url.includes('page=2') ? say(200, { staff: SECOND }) : say(200, { staff: FIRST }, { 'next-page': next }),
+    { token: 'x' },
+    '/api',
+  );
+  expect(await hris.employees.find(LATE, signal)).toMatchObject({ kind: 'one' });
+});
+
+async function followed(next: unknown): Promise<unknown> {
+  const hris = await openKestrel(
+    definitionOf('{ by: cursor, next: next }', 'query: { after: "{page.cursor}" }, '),
+    ({ url = '' }, say) => (url.includes('after=') ? say(200, { staff: SECOND }) : say(200, { staff: FIRST, next })),
+    { token: 'x' },
+  );
+  return hris.employees.find(LATE, signal);
+}
+
+test.for([[{ after: 'two' }], [true], [['two']]])(
+  'a next cursor that is %j is not taken for the end',
+  async ([next]) => {
+    const refused = await refusal(followed(next));
+    expect(refused).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'retry',
+      message: expect.stringContaining('GET /staff was answered with a next cursor that is neither text nor a number'),
+    });
+    expect(refused.message).toContain('"find.all.paging.next"');
+  },
+);
+
+test.for([[undefined], [null], [''], [false]])('a next cursor that is %j ends the list', async ([next]) => {
+  expect(await followed(next)).toEqual({ kind: 'none', trusted: true });
+});
+
+test.for([['two'], [2], [0]])('a next cursor that is %j is followed', async ([next]) => {
+  expect(await followed(next)).toMatchObject({ kind: 'one' });
+});
