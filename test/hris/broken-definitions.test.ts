@@ -205,6 +205,13 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     /is not a placeholder here/,
   ],
   [
+    'a step that reads its part and cannot change it',
+    '    fields: [department]\n',
+    '    fields: [department]\n    from: job.departmentId\n',
+    'job.departmentId',
+    /Add "update", or remove "from" if others share the part/,
+  ],
+  [
     'files of which nobody knows whether they are there',
     '  same: { sha256: sha256 }\n',
     '',

@@ -11,6 +11,7 @@ export function brokenRules(raw: Definition): BrokenRule[] {
     ...ofReference(raw),
     ...ofSearches(raw),
     ...ofFields(raw),
+    ...ofSteps(raw),
     ...ofAccess(raw),
     ...ofFiles(raw),
     ...ofHooks(raw),
@@ -87,6 +88,16 @@ function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> 
       if (date !== undefined && type !== 'date')
         yield [at, `"${at.join('.')}" is a date format, so the field needs "type: date".`];
     }
+}
+
+function* ofSteps({ steps }: Definition): Generator<BrokenRule> {
+  for (const [name, { fields, from, update }] of Object.entries(steps))
+    if (fields.length > 0 && from !== undefined && update === undefined)
+      yield [
+        ['steps', name, 'from'],
+        `"steps.${name}" has "fields" and "from", but no "update": a change of an existing part would be dropped. ` +
+          'Add "update", or remove "from" if others share the part.',
+      ];
 }
 
 function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
