@@ -66,3 +66,27 @@ test('a definition that reads somebody for any id is still refused', async () =>
   });
   await hris.close();
 });
+
+test('a row of "errors" comes before the statuses that mean that nobody is there', async () => {
+  const hris = await openAcme((text) =>
+    text.replace(
+      'errors:\n',
+      'errors:\n' +
+        '  - { status: 404, when: body.error = "starting", means: retry }\n' +
+        '  - { status: 404, when: body.error = "left", means: absent }\n',
+    ),
+  );
+  const [id = ''] = server.add(1);
+  const answered = (error: string): void => {
+    const path = `/staff/${id}`;
+    server.next = { method: 'GET', path, answer: (told) => void told.writeHead(404).end(JSON.stringify({ error })) };
+  };
+  answered('starting');
+  expect(await refusal(hris.employees.read(id, signal))).toMatchObject({ code: 'HRIS_BUSY', action: 'retry' });
+  for (const error of ['left', 'unknown']) {
+    answered(error);
+    expect(await hris.employees.read(id, signal)).toBeUndefined();
+  }
+  expect((await hris.employees.read(id, signal))?.ref.id).toBe(id);
+  await hris.close();
+});

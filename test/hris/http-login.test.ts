@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Answer, openKestrel } from './open-kestrel.ts';
-import { signal } from './profile.ts';
+import { refusal, signal, write } from './profile.ts';
 
 const DEFINITION = `hrisDefinition: 1
 name: Kestrel
@@ -46,4 +46,34 @@ test('a token is replaced before it ends', async () => {
   await pause(1_100);
   expect(await hris.probe(signal)).toMatchObject({ ok: true });
   expect(logins()).toBe(2);
+});
+
+const LOGIN =
+  'login: { post: /login, body: { key: "{options.secret}" }, token: body.token, carry: { x-token: "{token}" } }';
+const WITH_LOGIN = DEFINITION.replace(/oauth2: .* \}(?= \}\n)/, LOGIN);
+const CHECKED = DEFINITION.replace('{ get: /me }', '{ get: /me, account: { at: company, is: kestrel } }');
+
+test.for([
+  ['the token endpoint', DEFINITION, '/token', 404, '"auth.oauth2.tokenPath"'],
+  ['the token endpoint', DEFINITION, '/token', 410, '"auth.oauth2.tokenPath"'],
+  ['the token endpoint (invalid_grant)', DEFINITION, '/token', 400, '"auth.oauth2.tokenPath"'],
+  ['a login', WITH_LOGIN, '/login', 404, '"auth.login"'],
+  ['the account check', CHECKED, '/me', 404, '"probe"'],
+] as const)('%s that is answered with a refusal makes no employee gone', async ([, text, path, status, place]) => {
+  const hris = await openKestrel(
+    text,
+    async (asked, say) => {
+      await buffer(asked);
+      if (asked.url === path) return say(status, {});
+      return say(200, asked.url === '/me' ? { company: 'kestrel' } : { access_token: 't', id: '1' });
+    },
+    { secret: 'x' },
+  );
+  const { read, update } = hris.employees;
+  for (const call of [() => read('1', signal), () => update('1', { familyName: 'Reyes' }, write)])
+    expect(await refusal(call())).toMatchObject({
+      code: 'HRIS_AUTH',
+      action: 'reauthorize',
+      message: expect.stringMatching(`answered ${status}.*Check ${place} of the definition`),
+    });
 });

@@ -487,7 +487,7 @@ async function isThere(
       if (download === undefined || fileId === undefined) continue;
       const call = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
       const got = await defined.line.send(call).catch((error: unknown) => {
-        if (isConnectorError(error) && error.status === 404) return undefined;
+        if (isConnectorError(error) && error.status === 404 && error.action === 'reject') return undefined;
         throw error;
       });
       if (got?.at.body.equals(file.bytes) === true) return true;

@@ -6,7 +6,7 @@ import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
 import { holdsLinks, nextTarget, pathFrom } from './next-link.ts';
-import { type Carried, openAccountCheck, openSession } from './session.ts';
+import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -34,7 +34,7 @@ export interface Call {
   isRaw?: boolean;
   /** The call makes something: its caller looks for it where the answer is that it exists. */
   makes?: boolean;
-  /** Statuses that count as answers instead of refusals. */
+  /** Statuses that count as answers instead of refusals, unless a row of the definition says otherwise. */
   accepts?: readonly number[];
 }
 
@@ -84,12 +84,14 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     ),
   });
   const open: OpenLine = { definition, options, line };
-  const session = openSession(definition.authorizing, own, (plan, signal) =>
-    sendPlain(open, { plan, signal }, {}, 'login'),
-  );
+  const letIn = (call: Call, carried: Carried, endpoint?: string): Promise<Answer> =>
+    sendPlain(open, call, carried, endpoint).catch((error: unknown) => {
+      throw ofWayIn(error, call.plan);
+    });
+  const session = openSession(definition.authorizing, own, (plan, signal) => letIn({ plan, signal }, {}, 'login'));
 
   const account = openAccountCheck(definition, own, (carried, signal) =>
-    sendPlain(open, { plan: definition.probing, signal }, carried),
+    letIn({ plan: definition.probing, signal }, carried),
   );
 
   async function send(call: Call, more = MOST_RENEWALS): Promise<Answer> {
@@ -180,8 +182,9 @@ async function sendPlain(
   } catch (error) {
     if (refused === undefined || !isConnectorError(error)) throw error;
     const read = answerOf(refused, parsed(refused.body));
-    if (call.accepts?.includes(refused.status) === true) return read;
     const row = await rowFor(definition, read);
+    const isAbsent = row === undefined || row.means === 'absent';
+    if (isAbsent && call.accepts?.includes(refused.status) === true) return read;
     if (row === undefined && mayBeDone(refused) && plan === definition.creating) return read;
     throw await refusalOf(definition, call, read, { row, cause: error });
   }

@@ -166,6 +166,29 @@ async function logIn(
   };
 }
 
+/** Codes that tell of the employee or the data of a call. */
+const OF_A_CALL: readonly string[] = ['EMPLOYEE_NOT_FOUND', 'NOT_FOUND', 'GONE', 'INVALID_VALUE'];
+
+/**
+ * The error of a login or of the account check, which the call that waits for it must not take for its own: no employee
+ * is gone, and no data is wrong.
+ */
+export function ofWayIn(error: unknown, { what, purpose }: CallPlan): unknown {
+  if (!isConnectorError(error) || !OF_A_CALL.includes(error.code)) return error;
+  const { status, requestId } = error;
+  const place = purpose === 'auth.oauth2' ? 'auth.oauth2.tokenPath' : purpose;
+  return new ConnectorError({
+    code: 'HRIS_AUTH',
+    action: 'reauthorize',
+    message:
+      `${what} was answered ${status}, so nothing can be read or written. Check "${place}" of the definition, ` +
+      'hris.url and the credentials.',
+    // Without the status, by which some calls tell that nothing is there.
+    requestId,
+    cause: error,
+  });
+}
+
 function noToken(what: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_AUTH',
