@@ -97,10 +97,10 @@ export async function callHris(
   request: HrisRequest,
   explain: (answer: HttpAnswer) => Refusal = () => ({}),
 ): Promise<HttpAnswer> {
-  const { what, ...message } = request;
+  const { what } = request;
   const idempotent = request.idempotent ?? request.method !== 'POST';
   try {
-    const answer = await line.send({ ...message, idempotent });
+    const answer = await line.send({ ...request, idempotent });
     if (answer.status >= 200 && answer.status < 300) return answer;
     const known = explain(answer);
     throw httpError(what, answer, idempotent, !idempotent && mayBeDone(answer) ? { ...known, ...REDIRECTED } : known);

@@ -142,6 +142,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpRequest {
   method: HttpMethod;
+  /** Names the call in messages, where its path may hold personal data: `GET /staff/{id}`. */
+  what?: string | undefined;
   /** Path and query, from the origin's root. */
   path: string;
   headers?: Record<string, string> | undefined;

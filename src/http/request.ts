@@ -56,7 +56,8 @@ function explain(error: unknown, state: Exchange, pool: HttpPool, request: HttpR
   const sent = state.sentAt !== undefined;
   const reason = reasonOf(error);
   // The path without its query: a query may hold a person's e-mail.
-  const what = `${request.method} ${request.path.split('?', 1)[0]} (request ${requestId})`;
+  const called = request.what ?? `${request.method} ${request.path.split('?', 1)[0]}`;
+  const what = `${called} (request ${requestId})`;
   if (!sent && isConnectorError(error)) return error;
   if (!sent) {
     return new ConnectorError({

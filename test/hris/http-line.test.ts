@@ -154,3 +154,18 @@ test.for([
   ] as const)
     await expect(callHris(line, { ...call, method: 'POST', idempotent })).rejects.toMatchObject({ action, status });
 });
+
+test('a call that is not answered is told by its own name, without the values in its path', async () => {
+  const dropped = await serve((request) => void request.socket.destroy());
+  const held = 'ana.reyes@kestrel.example';
+  const request = { what: 'GET /staff/{id}', method: 'GET', path: `/staff/${held}?key=s3cret`, headers: {} } as const;
+  for (const url of [dropped, 'http://127.0.0.1:9']) {
+    const line = openLine(url, { allowPrivate: true, limits: () => unlimited });
+    closers.push(() => line.close());
+    const error: unknown = await callHris(line, { ...request, signal: AbortSignal.timeout(9_000) }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(String(error)).toMatch(/GET \/staff\/\{id\} \(request [\w-]+\) was (not )?sent/);
+    expect(String(error)).not.toMatch(/reyes|s3cret/);
+  }
+});
