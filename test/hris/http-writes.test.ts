@@ -49,3 +49,28 @@ test.for([
     if (as !== 'scim-patch') expect(sent).toEqual(expected);
   }
 });
+
+const BODY = 'create: { post: /staff, headers: { Content-Type: application/x-www-form-urlencoded } }';
+
+test('names of headers have no case: a form is sent as a form, under one type', async () => {
+  let sent = { body: '', types: [] as string[], accept: '' as unknown };
+  const definition = definitionOf('merge', `{ ${PHONE.replace('contact.', '')} }`)
+    .replace('create: { post: /staff }', BODY)
+    .replace('record:', 'headers: { ACCEPT: application/vnd.kestrel+json }\nrecord:');
+  const hris = await openKestrel(
+    definition,
+    async (asked, say) => {
+      if (asked.method !== 'POST') return say(200, {});
+      const types = asked.rawHeaders.filter((_text, at) => asked.rawHeaders[at - 1]?.toLowerCase() === 'content-type');
+      sent = { body: await text(asked), types, accept: asked.headers.accept };
+      return say(201, { id: '1' });
+    },
+    { token: 'x' },
+  );
+  expect(await hris.employees.create({ phone: '+47 1' }, '27:1', write)).toMatchObject({ kind: 'created' });
+  expect(sent).toEqual({
+    body: 'phone=%2B47+1',
+    types: ['application/x-www-form-urlencoded'],
+    accept: 'application/vnd.kestrel+json',
+  });
+});

@@ -44,6 +44,8 @@ export function loadDefinition(
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+/** A token of RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 /** What each write knows, besides the fields and the steps. */
@@ -141,7 +143,7 @@ class Compiler {
         field: field && this.#field(['errors', at, 'field'], field),
       })),
       words: this.#answers([], raw, 'said').said,
-      standing: this.#templates(['headers'], raw.headers, []),
+      standing: this.#headers(['headers'], raw.headers, []),
       lists: new Map(Object.entries(raw.lists).map(([key, list]) => [key, this.#listOf(['lists', key], list)])),
       positions: undefined,
     };
@@ -279,9 +281,9 @@ class Compiler {
         kind: 'login',
         call: this.#call(['auth', 'login'], login, []),
         ...this.#answers(['auth', 'login'], login, 'token'),
-        headers: this.#templates(['auth', 'login', 'carry'], login.carry, ['token']),
+        headers: this.#headers(['auth', 'login', 'carry'], login.carry, ['token']),
       };
-    const stated = this.#templates(['auth', 'headers'], headers, []);
+    const stated = this.#headers(['auth', 'headers'], headers, []);
     if (bearer !== undefined) stated['authorization'] = this.#template(['auth', 'bearer'], `Bearer ${bearer}`, []);
     if (basic !== undefined) {
       const { user, password } = this.#templates(['auth', 'basic'], basic, []);
@@ -392,7 +394,7 @@ class Compiler {
       method: method.toUpperCase() as HttpMethod,
       path: this.#template([...at, method], path, all),
       query: this.#templates([...at, 'query'], request.query ?? {}, all),
-      headers: this.#templates([...at, 'headers'], request.headers ?? {}, all),
+      headers: this.#headers([...at, 'headers'], request.headers ?? {}, all),
       body: request.body === undefined ? undefined : this.#template([...at, 'body'], request.body, all),
       paging: paging && {
         ...paging,
@@ -448,6 +450,17 @@ class Compiler {
   #templates(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {
     const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
     return Object.fromEntries(entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]));
+  }
+
+  /** By their names in lower case, because the names of headers have none. */
+  #headers(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {
+    for (const name of Object.keys(texts).filter((one) => !HEADER_NAME.test(one)))
+      this.#wrong(
+        [...at, name],
+        `"${name}" cannot be the name of a header. Use letters, digits and dashes, as in X-Api-Key.`,
+      );
+    const templates = Object.entries(this.#templates(at, texts, names));
+    return Object.fromEntries(templates.map(([name, template]) => [name.toLowerCase(), template]));
   }
 
   #template(at: Path, source: unknown, names: string[]): Template {
