@@ -101,3 +101,48 @@ test.for([[undefined], [null], [''], [false]])('a next cursor that is %j ends th
 test.for([['two'], [2], [0]])('a next cursor that is %j is followed', async ([next]) => {
   expect(await followed(next)).toMatchObject({ kind: 'one' });
 });
+
+const LISTS = `requisitions:
+  id: position.no
+  fields: { title: { at: title } }
+  list: { get: /positions, query: { page: "{page.number}" }, paging: { by: page, total: total }, items: rows }
+  read: { get: "/positions/{id}" }
+  update: { patch: "/positions/{id}" }
+lists:
+  sites: { get: /sites, query: { page: "{page.number}" }, paging: { by: page }, items: rows, id: code, label: name }
+`;
+
+/** A system whose positions and sites have their ids elsewhere than its employees. */
+async function openListed(pageOf: (page: number) => unknown[]) {
+  return openKestrel(
+    `${definitionOf('{ by: link }')}${LISTS}`,
+    ({ url = '' }, say) => {
+      const rows = pageOf(Number(new URL(url, 'http://hr').searchParams.get('page')));
+      say(200, { rows, ...(url.startsWith('/positions') && { total: 2 }) });
+    },
+    { token: 'x' },
+  );
+}
+
+test('positions and lists that have no id at the place of an employee are read to their end', async () => {
+  const row = (at: number) => ({ code: `s${at}`, name: `Site ${at}`, position: { no: at }, title: `Cook ${at}` });
+  const hris = await openListed((page) => (page > 2 ? [] : [row(page)]));
+  expect((await hris.requisitions?.listOpen(signal))?.map(({ id }) => id)).toEqual(['1', '2']);
+  expect((await hris.lists?.read('sites', signal))?.map(({ id }) => id)).toEqual(['s1', 's2']);
+});
+
+test.for([
+  ['by its id, whatever else is different', (page: number) => ({ code: 's1', name: `Site ${page}` })],
+  ['by all that it has, if it has no id', () => ({ name: 'Site' })],
+] as const)('a list that gives the same page again is seen %s', async ([, rowOf]) => {
+  const hris = await openListed((page) => [rowOf(page)]);
+  expect(await refusal(hris.lists?.read('sites', signal) ?? Promise.resolve())).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringContaining('GET /sites gave the same page again'),
+  });
+});
+
+test('a heading on each page is no page given again', async () => {
+  const hris = await openListed((page) => (page > 3 ? [] : [{ name: 'Heading' }, { code: `s${page}`, name: 'x' }]));
+  expect((await hris.lists?.read('sites', signal))?.map(({ id }) => id)).toEqual(['s1', 's2', 's3']);
+});

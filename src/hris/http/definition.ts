@@ -104,7 +104,7 @@ export interface HttpDefinition
   /** By name. */
   lists: ReadonlyMap<string, ListPlan>;
   /** Open positions are read and written like employees. */
-  positions: { of: HttpDefinition; listing: CallPlan & { items: Expression } } | undefined;
+  positions: { of: HttpDefinition; listing: CallPlan & { items: Expression; id: Expression } } | undefined;
   filing: FilesPlan | undefined;
   describing: (CallPlan & { fields: Expression }) | undefined;
   /** Our client certificate and its key. */

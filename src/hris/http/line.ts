@@ -5,6 +5,7 @@ import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
+import type { Expression } from './expression.ts';
 import { holdsLinks, nextTarget, pathFrom } from './next-link.ts';
 import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
@@ -38,6 +39,9 @@ export interface Call {
   accepts?: readonly number[];
 }
 
+/** The call of a list; `id` is where an item has its id, if it is not an employee. */
+export type ListCall = Call & { plan: CallPlan & { id?: Expression | undefined } };
+
 /** The whole answer, as expressions read it. */
 export interface Answer {
   status: number;
@@ -49,7 +53,7 @@ export interface Answer {
 export interface DefinedLine {
   send(call: Call): Promise<Answer>;
   /** Yields each page's answer up to the last. */
-  pages(call: Call, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
+  pages(call: ListCall, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
   close(): Promise<void>;
 }
 
@@ -213,12 +217,12 @@ async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Cal
 
 async function* readPages(
   { send, definition, options }: Pick<DefinedLine, 'send'> & Pick<OpenLine, 'definition' | 'options'>,
-  call: Call,
+  call: ListCall,
   read: (answer: Answer) => Promise<unknown[]>,
 ): AsyncGenerator<Page> {
   const { paging } = call.plan;
   let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
-  let plan = call.plan;
+  let plan: CallPlan = call.plan;
   const count = { seen: 0, longest: 0, total: 0 };
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
@@ -230,8 +234,8 @@ async function* readPages(
     const asked = addressOf(plan, { ...options.own, ...values }, {});
     const known = { plan, asked, url: options.url, answer, items, count, number };
     const next = paging === undefined ? 'whole' : await nextPlace({ paging, ...known });
-    const shown = String(await definition.record.id(items[0]));
-    // A server that does not know this paging repeats its first page, which its first id tells.
+    // A server that does not know this paging repeats its first page, which its first id tells, or all of it.
+    const shown = JSON.stringify((await (call.plan.id ?? definition.record.id)(items[0])) ?? items);
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
     const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;

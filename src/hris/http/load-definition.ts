@@ -179,7 +179,7 @@ class Compiler {
       steps: [],
       hooks,
     };
-    return { of, listing: this.#list(at('list'), list, []) };
+    return { of, listing: { ...this.#list(at('list'), list, []), id } };
   }
 
   #searches(find: Definition['find']): HttpDefinition['search'] {
