@@ -63,6 +63,8 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     "'{value | date}'",
     /is not a transform for a template/,
   ],
+  ['what every object has', '{value | lower}', '{value | toString}', "'{value | toString}'", /is not a transform for/],
+  ['what makes an object', '{value | lower}', '{value | constructor}', "'{value | c", /is not a transform for/],
   ['a path without its slash', 'get: /me', 'get: me', 'me }', /Begin it with \//],
   ['a whole address as a path', 'get: /me', 'get: https://hr.example/me', 'https://', /Begin it with \//],
   ['no method', 'probe: { get: /me }', 'probe: {}', '{}', /needs one of get, post/],
@@ -155,6 +157,27 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     '  nubmer: { get: /staff',
     'nubmer',
     /Did you mean "number"/,
+  ],
+  [
+    'a trusted search that names nobody',
+    "query: { number: '{value}' }, items",
+    "query: { kind: '1' }, items",
+    '{ get: /staff, query: { kind',
+    /"find\.number" is trusted, but its request does not say who is looked for\. Add \{value\}/,
+  ],
+  [
+    'a trusted search that names no person',
+    "query: { born: '{birthDate}' }",
+    "query: { page: '1' }",
+    '{ get: /staff, query: { page',
+    /Add \{givenName\} or \{familyName\} or \{fullName\} or \{birthDate\}/,
+  ],
+  [
+    'a search for the part of nobody',
+    "query: { reference: '{reference}' }, id",
+    "query: { open: '1' }, id",
+    '{ get: /contracts',
+    /"steps\.contract\.find" does not say which part is looked for/,
   ],
   [
     'items that are no expression',
@@ -381,4 +404,15 @@ test('a path that is not in quotes is one problem, not one of each line after it
   const text = good.replace('read: { get: "/staff/{id}" }', 'read: { get: /staff/{id}, absent: [404] }');
   const { problems } = loadDefinition('acme.yaml', text);
   expect(problems.map((one) => one.text)).toEqual([expect.stringMatching(/text with \{ } .* needs quotes/)]);
+});
+
+test('the path of a token begins with a slash, as every other one', () => {
+  const oauth = (path: string) =>
+    `auth: { oauth2: { tokenPath: ${path}, clientId: x, clientSecret: "{options.password}" } }\n`;
+  const problemsOf = (path: string) =>
+    loadDefinition('acme.yaml', good.replace(/auth:\n( {2}.*\n)+/, oauth(path))).problems;
+  expect(problemsOf('/oauth/token')).toEqual([]);
+  expect(problemsOf('oauth/token')).toEqual([
+    expect.objectContaining({ column: 30, text: expect.stringContaining('"auth.oauth2.tokenPath" is not a path.') }),
+  ]);
 });

@@ -74,3 +74,19 @@ test('names of headers have no case: a form is sent as a form, under one type', 
     accept: 'application/vnd.kestrel+json',
   });
 });
+
+test('a version in the path of an update is read before it', async () => {
+  const asked: string[] = [];
+  const hris = await openKestrel(
+    definitionOf('merge', '{ title: { at: title } }')
+      .replace('record: { id: id }', 'record: { id: id, version: version }')
+      .replace('patch: "/staff/{id}"', 'patch: "/staff/{id}?version={version}"'),
+    ({ method, url }, say) => {
+      asked.push(`${method} ${url}`);
+      say(200, { id: '1', version: 7 });
+    },
+    { token: 'x' },
+  );
+  await hris.employees.update('1', { title: 'Chef' }, write);
+  expect(asked).toEqual(['GET /staff/1', 'PATCH /staff/1?version=7']);
+});

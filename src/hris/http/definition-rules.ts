@@ -1,15 +1,28 @@
 import type { Path } from '../../yaml/yaml-file.ts';
-import type { Definition } from './definition-schema.ts';
+import type { Definition, RequestOf, SearchOf } from './definition-schema.ts';
 import { NO_FORMAT, writesDays } from './template.ts';
 
 /** Where parts of a definition contradict one another, and how. */
 type BrokenRule = readonly [at: Path, text: string];
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** Whether a part of a definition has one of these placeholders. */
+export function uses(part: unknown, ...names: string[]): boolean {
+  return new RegExp(`\\{\\s*(${names.join('|')})(?!\\w)`).test(JSON.stringify(part));
+}
+
+/** The templates of a request: its path, query, headers and body. */
+export function requestOf({ query, headers, body, ...request }: RequestOf): unknown[] {
+  return [...METHODS.map((method) => request[method]), query, headers, body];
+}
 
 /** What the schema of a single part cannot see. */
 export function brokenRules(raw: Definition): BrokenRule[] {
   return [
     ...ofReference(raw),
     ...ofSearches(raw),
+    ...ofTrust(raw),
     ...ofFields(raw),
     ...ofSteps(raw),
     ...ofAccess(raw),
@@ -79,6 +92,26 @@ function* ofSearches({ find, fields, record }: Definition): Generator<BrokenRule
     yield [['find', 'taken', key], `there is no field "${key}" to search for. Add it, or remove this search.`];
 }
 
+/** An empty answer to a request that says nothing of a person proves nothing of them. */
+function* ofTrust({ find }: Definition): Generator<BrokenRule> {
+  const { all: _everybody, taken, person, name, ...others } = find;
+  const fields = Object.entries(taken).map(([key, search]) => [['taken', key], search, ['value']] as const);
+  const ofValues = Object.entries(others).map(([by, search]) => [[by], search, ['value']] as const);
+  const names = ['givenName', 'familyName', 'fullName', 'birthDate'];
+  const ofNames = [[['person'], person, names] as const, [['name'], name, names] as const];
+  for (const [at, search, known] of [...fields, ...ofValues, ...ofNames])
+    if (isBlind(search, known))
+      yield [
+        ['find', ...at],
+        `"${['find', ...at].join('.')}" is trusted, but its request does not say who is looked for. ` +
+          `Add {${known.join('} or {')}}, or remove "trusted"; a list of everybody is "find.all".`,
+      ];
+}
+
+function isBlind(search: SearchOf | undefined, known: readonly string[]): boolean {
+  return search !== undefined && search.trusted !== false && !uses(requestOf(search), ...known);
+}
+
 function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> {
   const parts = [[[], fields] as const, [['requisitions'], requisitions?.fields ?? {}] as const];
   for (const [part, held] of parts)
@@ -91,13 +124,20 @@ function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> 
 }
 
 function* ofSteps({ steps }: Definition): Generator<BrokenRule> {
-  for (const [name, { fields, from, update }] of Object.entries(steps))
+  for (const [name, { fields, from, find, update }] of Object.entries(steps)) {
     if (fields.length > 0 && from !== undefined && update === undefined)
       yield [
         ['steps', name, 'from'],
         `"steps.${name}" has "fields" and "from", but no "update": a change of an existing part would be dropped. ` +
           'Add "update", or remove "from" if others share the part.',
       ];
+    if (find !== undefined && !uses(requestOf(find), 'reference', String.raw`(fields|steps)\.\w+`))
+      yield [
+        ['steps', name, 'find'],
+        `"steps.${name}.find" does not say which part is looked for, so it would find that of anybody. ` +
+          'Add {reference}, or {fields.NAME} for a part that others share.',
+      ];
+  }
 }
 
 function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
@@ -108,6 +148,11 @@ function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
       ['auth'],
       '"auth" uses no secret option, but this file may not contain a secret. Write {options.NAME} here, ' +
         '"NAME: { secret: true }" under "options", and "NAME: env:VARIABLE" or "NAME: file:PATH" in the tenant file.',
+    ];
+  if (auth.oauth2?.tokenPath.startsWith('/') === false)
+    yield [
+      ['auth', 'oauth2', 'tokenPath'],
+      '"auth.oauth2.tokenPath" is not a path. Begin it with /; it continues hris.url.',
     ];
   if (auth.oauth2?.grant === 'refresh_token' && auth.oauth2.refreshToken === undefined)
     yield [['auth', 'oauth2', 'grant'], 'the grant refresh_token needs "refreshToken". Add it.'];

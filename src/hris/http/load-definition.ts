@@ -14,7 +14,7 @@ import type {
   StepPlan,
   WritePlan,
 } from './definition.ts';
-import { brokenRules } from './definition-rules.ts';
+import { brokenRules, METHODS, requestOf, uses } from './definition-rules.ts';
 import {
   type Definition,
   definitionSchema,
@@ -43,7 +43,6 @@ export function loadDefinition(
   return compiler.problems.length === 0 ? { definition, problems: [] } : { problems: compiler.problems };
 }
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 /** A token of RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
@@ -52,11 +51,6 @@ const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 const MADE = ['record', 'reference'];
 const CHANGED = ['record', 'id', 'version', 'today'];
 const ENDED = [...CHANGED, 'lastDay'];
-
-/** Whether a part of a definition has one of these placeholders. */
-function uses(part: unknown, ...names: string[]): boolean {
-  return new RegExp(`\\{\\s*(${names.join('|')})(?!\\w)`).test(JSON.stringify(part));
-}
 
 /** A kind of record that is written: how to read one, and where its version is. */
 interface Written {
@@ -301,7 +295,7 @@ class Compiler {
       this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
     if (isWhole && at[0] !== 'create' && of.read.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
-    const isConditional = uses([write.headers, write.query, write.body, write.set], 'version');
+    const isConditional = uses([requestOf(write), write.set], 'version');
     if (isConditional && (of.version ?? of.read.version) === undefined)
       this.#wrong(
         at,

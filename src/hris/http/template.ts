@@ -131,7 +131,8 @@ export function writesDays(format: string): boolean {
 }
 
 function changeOf(name: string): Change {
-  const quote = QUOTES[name];
+  // Not every object's own: toString, valueOf, constructor.
+  const quote = Object.hasOwn(QUOTES, name) ? QUOTES[name] : undefined;
   if (quote !== undefined) return quote;
   const [, format] = /^day\s+(.+)$/.exec(name) ?? [];
   if (format !== undefined && !writesDays(format)) throw new BadExpression(`has "${format}", which is ${NO_FORMAT}`);
