@@ -31,6 +31,7 @@ const SYNONYMS: Readonly<Record<string, RegExp>> = {
   city: /^(city|town|locality)$/,
   country: /^country(code)?$/,
 };
+const NO_SERVER = 'https://document.invalid';
 const NUMBER = /^(employee|staff|personnel|worker|payroll)(number|no|code)$|^badge(number)?$/;
 const REFERENCE = /^(external|foreign|client|partner|source)(id|ref|reference|key)$|^customfield.*reference$/;
 const VERSION = /^(version|etag|revision|lockversion)$/;
@@ -407,7 +408,8 @@ class Drafter {
     const tokenUrl = flows?.['tokenUrl'] ?? (scheme['flow'] === 'application' ? scheme['tokenUrl'] : undefined);
     if (type !== 'oauth2' || typeof tokenUrl !== 'string') return undefined;
     this.#options['clientId'] = {};
-    const tokenPath = URL.canParse(tokenUrl) ? new URL(tokenUrl).pathname : tokenUrl;
+    // It may be relative to the document's server.
+    const tokenPath = URL.canParse(tokenUrl, NO_SERVER) ? new URL(tokenUrl, NO_SERVER).pathname : '/';
     this.#note('"auth.oauth2.tokenPath": the path of the token endpoint below hris.url');
     return { oauth2: { tokenPath, clientId: '{options.clientId}', clientSecret: secret('clientSecret') } };
   }

@@ -137,6 +137,18 @@ test.each([
   expect(notes.length).toBeGreaterThan(4);
 });
 
+test.each([
+  ['oauth/token', '/oauth/token'],
+  ['/oauth/token', '/oauth/token'],
+  ['https://login.acme.example/oauth/token', '/oauth/token'],
+  ['https://[nowhere', '/'],
+])('the token endpoint %s is a path in a definition that loads', (tokenUrl, tokenPath) => {
+  const securitySchemes = { oauth: { type: 'oauth2', flows: { clientCredentials: { tokenUrl } } } };
+  const { definition } = draftFromOpenApi(JSON.stringify({ ...DOCUMENT, components: { securitySchemes } }));
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition).toMatchObject({ auth: { oauth2: { tokenPath } } });
+});
+
 test('a version in a header, a PUT that takes less than is shown, and a create elsewhere are seen', () => {
   const { '/companies/{company}/employees': list, '/companies/{company}/employees/{number}': item } = DOCUMENT.paths;
   const tagged = { ...json({ properties: { employee: PERSON } }), headers: { ETag: { schema: { type: 'string' } } } };
