@@ -79,6 +79,8 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
   if (!names.has(ENTERPRISE)) {
     definition.record = { ...definition.record };
     delete definition.record['number'];
+    definition.find = { ...definition.find };
+    delete definition.find['number'];
     notes.push('"record.number": the server has no enterprise extension, so it has no employee numbers');
   }
   if (!does('filter')) {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
@@ -195,6 +198,22 @@ test("a SCIM server's own schemas give a definition that loads", async () => {
   expect(problemsOf(definition)).toEqual([]);
   expect(definition).toMatchObject({ fields: { nickName: { at: 'nickName' }, userName: { required: true } } });
   expect(notes.join('\n')).toContain('no versions');
+});
+
+test('a SCIM server without the enterprise extension gives a definition that loads', async () => {
+  const user = { id: 'urn:ietf:params:scim:schemas:core:2.0:User', attributes: [] };
+  const bare = createServer(({ url }, response) => {
+    const config = { filter: { supported: true }, patch: { supported: true } };
+    response.end(JSON.stringify(url === '/Schemas' ? { Resources: [user] } : config));
+  }).listen(0, '127.0.0.1');
+  await once(bare, 'listening');
+  const url = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
+  const { definition, notes } = await draftFromScim(url, { token: SCIM_TOKEN, allowPrivate: true });
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition['find']).not.toHaveProperty('number');
+  expect(definition['find']).toHaveProperty('reference');
+  expect(notes.join('\n')).toContain('no employee numbers');
+  bare.close();
 });
 
 test('`hris init` writes what loads, says what is missing, and overwrites nothing', async () => {
