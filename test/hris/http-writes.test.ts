@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openKestrel } from './open-kestrel.ts';
 import { signal, write } from './profile.ts';
 
@@ -89,4 +90,19 @@ test('a version in the path of an update is read before it', async () => {
   );
   await hris.employees.update('1', { title: 'Chef' }, write);
   expect(asked).toEqual(['GET /staff/1', 'PATCH /staff/1?version=7']);
+});
+
+test('a system that needs long for an answer has as long as "timeout" says', async () => {
+  const limits: unknown[] = [];
+  const noted = (message: unknown): void => {
+    limits.push((message as { request: { headersTimeout: unknown } }).request.headersTimeout);
+  };
+  subscribe('undici:request:create', noted);
+  onTestFinished(() => void unsubscribe('undici:request:create', noted));
+  for (const timeout of ['', 'timeout: 2m\n']) {
+    const definition = `${definitionOf('merge', '{ title: { at: title } }')}${timeout}`;
+    const hris = await openKestrel(definition, (_asked, say) => say(200, {}), { token: 'x' });
+    expect(await hris.probe(signal)).toEqual({ ok: true });
+  }
+  expect(limits).toEqual([30_000, 120_000]);
 });

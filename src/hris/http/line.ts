@@ -139,6 +139,7 @@ async function sendPlain(
   const values = { ...own, ...call.values };
   const { plan, signal, beforeSend, priority } = call;
   const { method, what } = plan;
+  const { timeout } = definition;
   const { idempotent = true } = call;
   const watched = options.watch?.(plan);
   const stated = { ...rendered(definition.standing, values), ...rendered(plan.headers, values) };
@@ -169,7 +170,7 @@ async function sendPlain(
     priority,
     endpoint,
     maxBodyBytes: MOST_BYTES,
-    ...(definition.timeout === undefined ? {} : { timeouts: { totalMs: definition.timeout } }),
+    ...(timeout === undefined ? {} : { timeouts: { headersMs: timeout, totalMs: timeout } }),
   };
   try {
     const answer = await callHris(line, request, (given) => {
