@@ -1,14 +1,18 @@
-import { ConnectorError } from '../errors.ts';
+import { withCode } from '../docs.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { describeObserved, type HireStep, isResting, type Observed } from '../hire/hire.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
+import { assertMayWrite } from '../store/freezes.ts';
 import type { HireStepRow } from '../store/hire-steps.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
+import { listHolds } from '../store/holds.ts';
 import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';
+import { readTenantState } from '../store/tenant-states.ts';
 import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { placeOfHire } from '../trace.ts';
@@ -78,8 +82,46 @@ export async function readHire(
   const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
   const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
   const { stands, next } = sayHire(records, deadlineMs);
-  const failing = needsPerson || row.state !== 'open' ? '' : await sayFailing(store, row);
-  return { ...viewHire(row), stands, next: next + failing, needsPerson, traceId, story: tellHire(records) };
+  const story = tellHire(records);
+  if (needsPerson || row.state !== 'open') return { ...viewHire(row), stands, next, needsPerson, traceId, story };
+  const obstacle = await findObstacle(store, tenantId);
+  if (obstacle !== undefined) {
+    const { text, isForPerson } = obstacle;
+    const still = stands.replace(/[;,] nothing to do\.$/, '.');
+    return { ...viewHire(row), stands: still, next: text, needsPerson: isForPerson, traceId, story };
+  }
+  const failing = await sayFailing(store, row);
+  return { ...viewHire(row), stands, next: next + failing, needsPerson, traceId, story };
+}
+
+/** What keeps all hires of a tenant from continuing, and the command; undefined if nothing does. */
+async function findObstacle(
+  store: Store,
+  tenantId: string,
+): Promise<{ text: string; isForPerson: boolean } | undefined> {
+  const { state, paused_code: code, paused_message: why } = await readTenantState(store, tenantId);
+  if (state === 'removed')
+    return {
+      text: `Tenant ${tenantId} was removed. Nothing of it continues until its file is applied again.`,
+      isForPerson: true,
+    };
+  if (state === 'paused')
+    return {
+      text: `Tenant ${tenantId} is paused: ${withCode(why ?? '', code ?? '')} To continue: hirebridge resume ${tenantId}`,
+      isForPerson: true,
+    };
+  try {
+    await assertMayWrite(store, tenantId);
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    return { text: error.message, isForPerson: true };
+  }
+  const hold = (await listHolds(store, { tenantId })).find(
+    (one) => one.job_candidate_id === null && one.answered_at === null && one.code.startsWith('HRIS_'),
+  );
+  if (hold === undefined) return undefined;
+  const text = `${hold.message} [${hold.code}] To see more: hirebridge hold show ${hold.hold_id}`;
+  return { text, isForPerson: false };
 }
 
 /** A call that fails is repeated for as long as it fails, which is an alarm only after a quarter of an hour. */

@@ -1,12 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { readHire } from '../../../src/operator/hires.ts';
 import { clearTrouble, noteTrouble } from '../../../src/store/alarms.ts';
+import { freeze } from '../../../src/store/freezes.ts';
 import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { answerHold, closeHold, openHold } from '../../../src/store/holds.ts';
 import { insertDelivery } from '../../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../../src/store/intents.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { insertPlan } from '../../../src/store/plans.ts';
+import { pauseTenant } from '../../../src/store/tenant-states.ts';
 
 const KEY = { tenantId: 'acme', jobCandidateId: '12', period: 1 };
 const DELIVERY = { tenantId: 'acme', event: 'candidate.hired', state: 'waiting' } as const;
@@ -116,4 +118,26 @@ test('a hire that waits for the onboarding says until when, by the day of the en
   expect((await readHire(store, 'acme', '12', 30 * day)).stands).toBe(
     'Waiting for job candidate 12 to finish the onboarding, until 10 February 1970; nothing to do.',
   );
+});
+
+test('a hire that stands still says what keeps it, and what to do', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  await insertHires(store, [{ ...KEY, state: 'open' }]);
+  await updateHire(store, KEY, { step: 'employ' });
+  expect(await readHire(store, 'acme', '12')).toMatchObject({ stands: expect.stringContaining('nothing to do') });
+  const told = async () => {
+    const { stands, next, needsPerson } = await readHire(store, 'acme', '12');
+    expect(stands).not.toContain('nothing to do');
+    return [next, needsPerson];
+  };
+  const code = 'HRIS_AUTH_FAILED';
+  const { holdId } = await openHold(store, { tenantId: 'acme', code, message: 'The key is refused.', answers: [] });
+  expect(await told()).toEqual([expect.stringContaining(`hirebridge hold show ${holdId}`), false]);
+  await freeze(store, 'ann', 'acme');
+  expect(await told()).toEqual([expect.stringContaining('hirebridge thaw acme'), true]);
+  await pauseTenant(store, 'acme', 'UNAUTHORIZED', 'The key was revoked.');
+  expect(await told()).toEqual([expect.stringMatching(/The key was revoked.*hirebridge resume acme/), true]);
+  await store.kysely.updateTable('tenants').set({ state: 'removed' }).execute();
+  expect(await told()).toEqual([expect.stringContaining('was removed'), true]);
 });
