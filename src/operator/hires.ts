@@ -105,11 +105,10 @@ async function findObstacle(
       text: `Tenant ${tenantId} was removed. Nothing of it continues until its file is applied again.`,
       isForPerson: true,
     };
-  if (state === 'paused')
-    return {
-      text: `Tenant ${tenantId} is paused: ${withCode(why ?? '', code ?? '')} To continue: hirebridge resume ${tenantId}`,
-      isForPerson: true,
-    };
+  if (state === 'paused') {
+    const next = why?.includes('hirebridge resume') === true ? '' : ` To continue: hirebridge resume ${tenantId}`;
+    return { text: `Tenant ${tenantId} is paused: ${withCode(why ?? '', code ?? '')}${next}`, isForPerson: true };
+  }
   try {
     await assertMayWrite(store, tenantId);
   } catch (error) {
