@@ -12,7 +12,7 @@ import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';
-import { readTenantState } from '../store/tenant-states.ts';
+import { findTenantState } from '../store/tenant-states.ts';
 import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { placeOfHire } from '../trace.ts';
@@ -99,7 +99,7 @@ async function findObstacle(
   store: Store,
   tenantId: string,
 ): Promise<{ text: string; isForPerson: boolean } | undefined> {
-  const { state, paused_code: code, paused_message: why } = await readTenantState(store, tenantId);
+  const { state, paused_code: code, paused_message: why } = (await findTenantState(store, tenantId)) ?? {};
   if (state === 'removed')
     return {
       text: `Tenant ${tenantId} was removed. Nothing of it continues until its file is applied again.`,

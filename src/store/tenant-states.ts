@@ -36,6 +36,11 @@ const STATE_COLUMNS = [
 /** A tenant's state, without the texts of its files. */
 export type TenantState = Pick<TenantRow, (typeof STATE_COLUMNS)[number]>;
 
+/** A tenant's state; undefined if the store has no row of it. Makes none. */
+export async function findTenantState({ kysely }: Pick<Store, 'kysely'>, tenantId: string) {
+  return kysely.selectFrom('tenants').select(STATE_COLUMNS).where('tenant_id', '=', tenantId).executeTakeFirst();
+}
+
 /** Every tenant the store has seen. */
 export async function listTenantStates(store: Store): Promise<TenantState[]> {
   return store.kysely.selectFrom('tenants').select(STATE_COLUMNS).execute();
