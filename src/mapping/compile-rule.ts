@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'yaml';
 import type { FieldDef } from '../hris/port.ts';
 import { type TemplatePart, type TransformName, templateParts } from '../values/transforms.ts';
-import { type Place, type Problem, placeOf, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
+import { notAText, type Place, type Problem, placeOf, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
 import type { TransformStep } from './apply-transforms.ts';
 import { parseTableColumn, type TableColumn } from './lookup-tables.ts';
 import type { Condition, FieldRule, TransformRule } from './schema.ts';
@@ -167,8 +167,12 @@ interface ReadLookup {
  */
 export function readLookup(path: string, from: string, texts?: Texts): ReadLookup | undefined {
   const file = resolve(dirname(from), path);
-  const text = texts === undefined ? contents(file) : texts[file];
+  const bytes = texts === undefined ? contents(file) : undefined;
+  const text = texts === undefined ? bytes?.toString('utf8') : texts[file];
   if (text === undefined) return undefined;
+  const odd = bytes && notAText(bytes);
+  if (odd !== undefined)
+    return { file, text: '', lookup: {}, places: {}, problems: [{ file, line: 1, column: 1, text: odd }] };
   try {
     return {
       file,
@@ -183,9 +187,9 @@ export function readLookup(path: string, from: string, texts?: Texts): ReadLooku
   }
 }
 
-function contents(file: string): string | undefined {
+function contents(file: string): Buffer | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch {
     return undefined;
   }

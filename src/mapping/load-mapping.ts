@@ -6,6 +6,7 @@ import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../nearest.ts';
 import { templateParts } from '../values/transforms.ts';
 import {
+  changedNumbers,
   explainIssues,
   type Path,
   type Problem,
@@ -224,6 +225,7 @@ function checkRules(
     ...checkSources(placed, reads),
     ...checkTable(placed),
     ...checkValues(placed, fields),
+    ...NUMBERS.flatMap((key) => changedNumbers(placed.source, ['fields', placed.target, key])),
     ...checkDirection(placed, fields, way),
   ]);
   problems.push(...checkTwice(rules));
@@ -313,6 +315,9 @@ function checkTable({ target, rule, source }: PlacedRule): Problem[] {
   return [problemAt(source, ['fields', target, 'table'], text)];
 }
 
+/** Parts of a rule with values as text. */
+const NUMBERS = ['constant', 'default', 'lookup', 'when'];
+
 /** Values written in the file are known now, so a value that the HR system would refuse or cut is refused now. */
 function checkValues({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find((field) => field.key === target);
@@ -321,7 +326,11 @@ function checkValues({ target, rule, source }: PlacedRule, fields: readonly Fiel
   const looked = Object.entries(rule.lookup ?? {}).map(([key, value]): Given => [['lookup', key], value]);
   const given: Given[] = [[['constant'], rule.constant], [['default'], rule.default], ...looked];
   return given.flatMap(([path, value]) => {
-    const text = value === undefined ? undefined : refusalOf(value, def);
+    const isEmpty = path[0] !== 'constant' && typeof value === 'string' && value.trim() === '';
+    const empty = isEmpty
+      ? 'is empty, and a field is written or left out. Write a value, or remove the line.'
+      : undefined;
+    const text = value === undefined ? undefined : (empty ?? refusalOf(value, def));
     return text === undefined ? [] : [problemAt(source, ['fields', target, ...path], text)];
   });
 }

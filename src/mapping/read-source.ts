@@ -1,4 +1,4 @@
-import type { Value } from '../values/transforms.ts';
+import { type Value, withoutEdges } from '../values/transforms.ts';
 import type { SourcePath } from './source-fields.ts';
 
 /**
@@ -140,7 +140,7 @@ function bare(value: Value | undefined): Value | undefined {
 
 /** The text without blanks and invisible characters around it. */
 export function bareText(text: string): string {
-  return text.replaceAll(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+  return withoutEdges(text, /[\s\p{Cf}]/u);
 }
 
 /** Folds a label so that labels compare as people read them. */

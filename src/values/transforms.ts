@@ -31,11 +31,30 @@ export type Transformed = { value: Value | undefined } | { code: string; text: s
 
 export type Transform = (value: Value, option: unknown) => Transformed;
 
+/** Days that a format may confuse; each is in the hundred years that two digits can mean. */
+const TRIAL_DAYS = ['1989-12-31', '2007-02-03', '2026-11-05', '2027-03-02'];
+
+/** Whether text in this format tells one day from another. */
+function isDayFormat(format: string): boolean {
+  return TRIAL_DAYS.every((day) => {
+    const written = DateTime.fromISO(day, { zone: 'utc', locale: 'en' }).toFormat(format);
+    return DateTime.fromFormat(written, format, { zone: 'utc', locale: 'en' }).toISODate() === day;
+  });
+}
+
 /** Options by transform, for the schema of mapping files. A transform that is absent here has none. */
 export const transformOptions = {
   date: z.strictObject({
     formats: z
-      .array(z.string().min(1))
+      .array(
+        z
+          .string()
+          .min(1)
+          .refine(
+            isDayFormat,
+            'expected Luxon tokens for day, month and year, as in dd.MM.yyyy (MM is the month, mm is minutes)',
+          ),
+      )
       .min(1)
       .describe(
         'Luxon format tokens, for example dd.MM.yyyy; text that fits two of them with different results is refused',
@@ -81,7 +100,7 @@ export const transforms = {
   money: each(toMoney),
   option: each(toOption),
   boolean: each(
-    (text) => BOOLEANS[text.trim().toLowerCase()] ?? { code: 'NOT_A_BOOLEAN', text: 'is neither yes nor no' },
+    (text) => BOOLEANS.get(text.trim().toLowerCase()) ?? { code: 'NOT_A_BOOLEAN', text: 'is neither yes nor no' },
   ),
   first: (value) => ({ value: Array.isArray(value) ? value.find((item) => item.trim() !== '') : value }),
   join: (value, option) => ({
@@ -101,9 +120,9 @@ export function readText(name: 'instant' | 'phone', text: string, option?: unkno
   return 'value' in read && typeof read.value === 'string' ? read.value : undefined;
 }
 
-const BOOLEANS: Record<string, Transformed> = Object.fromEntries([
-  ...['true', 'yes', '1'].map((word) => [word, { value: true }]),
-  ...['false', 'no', '0'].map((word) => [word, { value: false }]),
+const BOOLEANS = new Map<string, Transformed>([
+  ...['true', 'yes', '1'].map((word) => [word, { value: true }] as const),
+  ...['false', 'no', '0'].map((word) => [word, { value: false }] as const),
 ]);
 
 /** If a letter's capital is two letters (ß, ﬁ), the second stays small, so that repeating it changes nothing. */
@@ -139,10 +158,18 @@ function toLogin(text: string): Transformed {
     .toLowerCase()
     .replaceAll(/[^0-9a-z._@-]+/g, '')
     .split('@')
-    .map((part) => part.replaceAll(/\.{2,}/g, '.').replaceAll(/^[._-]+|[._-]+$/g, ''));
+    .map((part) => withoutEdges(part.replaceAll(/\.{2,}/g, '.'), /[._-]/));
   return parts.length <= 2 && parts.every((part) => part !== '')
     ? { value: parts.join('@') }
     : { code: 'NOT_A_LOGIN', text: 'leaves no user name or address of plain letters and digits' };
+}
+
+/** The text without such characters at both ends. A regular expression for the end takes quadratic time. */
+export function withoutEdges(text: string, edge: RegExp): string {
+  const letters = [...text];
+  const first = letters.findIndex((letter) => !edge.test(letter));
+  const last = letters.findLastIndex((letter) => !edge.test(letter));
+  return first === -1 ? '' : letters.slice(first, last + 1).join('');
 }
 
 /** Strict `YYYY-MM-DD`. Without formats: that form, or the day part of an ISO instant as written. */
@@ -171,8 +198,10 @@ function toInstant(text: string): Transformed {
 
 function toPhone(text: string, option: unknown): Transformed {
   const country = (option as { country?: Phones.CountryCode } | undefined)?.country;
-  const phone = phones().parsePhoneNumberFromString(text, country);
-  return phone?.isValid()
+  const options = { extract: false, ...(country && { defaultCountry: country }) };
+  const phone = phones().parsePhoneNumberFromString(text.trim(), options);
+  // An extension has no place in the number, and without it the number is another one.
+  return phone?.isValid() && phone.ext === undefined
     ? { value: phone.number }
     : {
         code: 'NOT_A_PHONE',

@@ -61,7 +61,8 @@ export async function readYamlFile(file: string, texts?: Texts): Promise<YamlFil
   return { ...parseYaml(file, ''), value: undefined, problems: [{ file, line: 1, column: 1, text: odd }] };
 }
 
-function notAText(bytes: Buffer): string | undefined {
+/** Why a file cannot be read as text. */
+export function notAText(bytes: Buffer): string | undefined {
   if (bytes.length > MOST_BYTES)
     return `is ${Math.ceil(bytes.length / 1_000_000)} MB long; at most 1 MB is read. Is this the right file?`;
   if (isUtf8(bytes) && !bytes.includes(0)) return undefined;
@@ -128,8 +129,7 @@ export function placeOf(source: YamlFile, path: Path, key?: string): { line: num
   let node: unknown = source.doc.contents;
   let start = startOf(node);
   for (const step of path) {
-    const next: unknown =
-      isNode(node) && 'get' in node ? (node as { get(k: unknown, keep: true): unknown }).get(step, true) : undefined;
+    const next = nodeAt(node, step);
     if (next === undefined || next === null) break;
     const at = isNode(next) && isMap(next) ? keyStart(node, step) : undefined;
     node = next;
@@ -137,6 +137,31 @@ export function placeOf(source: YamlFile, path: Path, key?: string): { line: num
   }
   if (key !== undefined) start = keyStart(node, key) ?? start;
   return position(source.lines, start ?? 0);
+}
+
+function nodeAt(node: unknown, step: string | number): unknown {
+  if (!isNode(node) || !('get' in node)) return undefined;
+  const { get } = node as { get(key: unknown, keep: true): unknown };
+  // A key such as 1 is a number in YAML and text in the parsed value.
+  const found = get.call(node, step, true);
+  return found ?? (typeof step === 'string' && /^\d+$/.test(step) ? get.call(node, Number(step), true) : undefined);
+}
+
+/**
+ * Numbers below a path that are read as other text than the file has: 0815 without quotes is 815.
+ */
+export function changedNumbers(source: YamlFile, path: Path): Problem[] {
+  const problems: Problem[] = [];
+  const top = path.reduce<unknown>(nodeAt, source.doc.contents);
+  if (!isNode(top)) return problems;
+  visit(top, {
+    Scalar(_key, { value, source: text, range }) {
+      if (typeof value !== 'number' || text === undefined || text === String(value)) return;
+      const words = `${text} without quotes is read as ${value}. Write it in quotes: "${text}".`;
+      problems.push({ file: source.file, ...position(source.lines, range?.[0] ?? 0), text: words });
+    },
+  });
+  return problems;
 }
 
 /** Makes a problem at a path of the file. */
@@ -152,7 +177,7 @@ export function refuse(code: string, problems: readonly Problem[]): ConnectorErr
 
 function keyStart(map: unknown, key: unknown): number | undefined {
   if (!isMap(map)) return undefined;
-  const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key);
+  const pair = map.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
   return pair ? startOf(pair.key) : undefined;
 }
 

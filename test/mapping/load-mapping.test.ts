@@ -106,6 +106,28 @@ describe('a mapping is refused at load', () => {
       '4:3 "title" needs one of from, constant and template',
     ],
     ['for an empty constant', rule('title: { constant: " " }'), '4:22 "title" is an empty constant'],
+    [
+      'for a date format whose month is minutes',
+      rule('title: { from: job.title, transform: [date: { formats: [dd.mm.yyyy] }] }'),
+      '4:59 "fields.title.transform.0.date.formats.0" is not right: expected Luxon tokens for day, month and year',
+    ],
+    [
+      'for a number whose zeros would go',
+      rule('title: { constant: 0815 }'),
+      '4:22 0815 without quotes is read as 815. Write it in quotes: "0815"',
+    ],
+    [
+      'for such a number in a lookup',
+      rule('title: { from: job.title, lookup: { 010: a, Cook: 1.10 } }'),
+      '4:39 010 without quotes is read as 10',
+    ],
+    [
+      'for such a number in a condition',
+      rule('title: { constant: a, when: [{ path: job.title, in: [b, 1.0] }] }'),
+      '4:59 1.0 without quotes is read as 1',
+    ],
+    ['for an empty default', rule('title: { from: job.title, default: "" }'), '4:38 is empty'],
+    ['for an empty value of a lookup', rule('title: { from: job.title, lookup: { a: "" } }'), '4:42 is empty'],
     ['for a constant with a lookup', rule('title: { constant: Cook, default: Chef }'), '4:3 "title" is a constant'],
     [
       'for several sources that nothing joins',

@@ -20,7 +20,10 @@ const PERSON = {
 const MUST = '  must: { constant: x }\n';
 
 /** The fields that these files give for PERSON, or `field CODE` for each problem. The first file is the tenant's. */
-async function evaluated(files: Record<string, string>, person = PERSON): Promise<Record<string, unknown> | string[]> {
+async function evaluated(
+  files: Record<string, string | Buffer>,
+  person = PERSON,
+): Promise<Record<string, unknown> | string[]> {
   const folder = await scratchFolder();
   for (const [name, content] of Object.entries(files)) {
     await mkdir(join(folder, name, '..'), { recursive: true });
@@ -114,6 +117,13 @@ describe('a lookup in a CSV file', () => {
       must: 'x',
       site: 'New York',
     });
+  });
+
+  test('is refused where it is not text in UTF-8, as Excel saves it', async () => {
+    const saved = { 'sites.csv': Buffer.from('partner,hris\nBerlin,Küche\n', 'latin1') };
+    expect(await evaluated({ ...files(undefined), ...saved })).toEqual([
+      expect.stringContaining('sites.csv:1:1 is not text in UTF-8'),
+    ]);
   });
 
   test('changes the hash with its content', async () => {

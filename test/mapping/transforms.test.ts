@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { bareText } from '../../src/mapping/read-source.ts';
 import { type Transform, type TransformName, transforms, type Value } from '../../src/values/transforms.ts';
 
 function run(name: TransformName, value: Value, option?: unknown): Value | undefined {
@@ -30,10 +31,19 @@ test.each<[TransformName, Value, Value | undefined, unknown?]>([
   ['boolean', '0', false],
   ['boolean', true, true],
   ['boolean', 'maybe', 'NOT_A_BOOLEAN'],
+  ['boolean', 'constructor', 'NOT_A_BOOLEAN'],
+  ['boolean', '__proto__', 'NOT_A_BOOLEAN'],
   ['instant', 1_800_000_000_000, '2027-01-15T08:00:00.000Z'],
   ['instant', '1800000000', '2027-01-15T08:00:00.000Z'],
   ['instant', '2027-01-15T09:00:00+01:00', '2027-01-15T08:00:00.000Z'],
   ['instant', 'soon', 'NOT_AN_INSTANT'],
+  ['instant', 'Room 5', 'NOT_AN_INSTANT'],
+  ['instant', '11.01.2027', 'NOT_AN_INSTANT'],
+  ['instant', '2027-02-30', 'NOT_AN_INSTANT'],
+  ['instant', '20270111', 'NOT_AN_INSTANT'],
+  ['instant', '2027-01-15', '2027-01-15T00:00:00.000Z'],
+  ['instant', '2027-01-15T08:00:00', '2027-01-15T08:00:00.000Z'],
+  ['instant', '2027-01-15 09:00:00.5+0100', '2027-01-15T08:00:00.500Z'],
   ['first', ['', 'b', 'c'], 'b'],
   ['first', [], undefined],
   ['first', 'a', 'a'],
@@ -74,6 +84,9 @@ describe('phone', () => {
     ['0917 123 4567', 'NOT_A_PHONE', undefined],
     ['+63 917 123 4567', '+639171234567', 'DE'],
     ['12', 'NOT_A_PHONE', 'PH'],
+    ['020 7946 0958 x123', 'NOT_A_PHONE', 'GB'],
+    ['DOB 1990 030 901820', 'NOT_A_PHONE', 'DE'],
+    [' +49 30 901820 ', '+4930901820', undefined],
   ])('%s is %s, read in %s', (text, expected, country) => {
     expect(run('phone', text, country === undefined ? undefined : { country })).toBe(expected);
   });
@@ -89,4 +102,15 @@ test.each([
   ['XX', 'NOT_A_COUNTRY'],
 ])('the country %s is %s', (text, expected) => {
   expect(run('country', text)).toBe(expected);
+});
+
+test('millions of blanks or dashes inside a text keep nobody waiting', () => {
+  // In quadratic time either would take half an hour.
+  const [blanks, dashes] = [' '.repeat(2_000_000), '-'.repeat(2_000_000)];
+  expect(bareText(`a${blanks}b${blanks}`)).toHaveLength(2_000_002);
+  expect(run('login', `a${dashes}b${dashes}`)).toHaveLength(2_000_002);
+});
+
+test('invisible characters around a text go, those inside and letters outside the basic plane stay', () => {
+  expect(bareText('\u200b \u{e0001}𠀀\u200bb\u{e0001}\ufeff ')).toBe('𠀀\u200bb');
 });

@@ -116,11 +116,23 @@ export function atLeastOne<Shape extends z.ZodObject>(schema: Shape): Shape {
  */
 export function instantOf(time: Timestamp | null | undefined): string | undefined {
   if (time === null || time === undefined || time === '') return undefined;
-  const number = typeof time === 'number' ? time : /^\d+$/.test(time) ? Number(time) : Date.parse(time);
-  const date = new Date(
-    typeof time === 'string' && !/^\d+$/.test(time) ? number : number < 1e11 ? number * 1000 : number,
-  );
+  const epoch = typeof time === 'number' ? time : /^\d{9,}$/.test(time) ? Number(time) : undefined;
+  const ms = epoch === undefined ? parseIso(String(time)) : epoch < 1e11 ? epoch * 1000 : epoch;
+  const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/** Date.parse reads much that is no ISO 8601, and a time without a zone in the machine's. Here that is UTC. */
+function parseIso(text: string): number {
+  const [, year, month, day, zone] = ISO.exec(text) ?? [];
+  if (year === undefined) return Number.NaN;
+  const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  if (!isDay || Number(month) > 12) return Number.NaN;
+  const iso = text.replace(' ', 'T').replace(',', '.').toUpperCase();
+  if (zone === undefined) return Date.parse(iso.includes('T') ? `${iso}Z` : iso);
+  return Date.parse(iso.replace(/([+-]\d{2}):?(\d{2})?$/, (_, hours: string, minutes = '00') => `${hours}:${minutes}`));
 }
 
 function integerFromText(value: unknown): unknown {
