@@ -166,7 +166,7 @@ function toLogin(text: string): Transformed {
 
 /** The text without such characters at both ends. A regular expression for the end takes quadratic time. */
 export function withoutEdges(text: string, edge: RegExp): string {
-  const letters = [...text];
+  const letters = Array.from(text);
   const first = letters.findIndex((letter) => !edge.test(letter));
   const last = letters.findLastIndex((letter) => !edge.test(letter));
   return first === -1 ? '' : letters.slice(first, last + 1).join('');
