@@ -37,6 +37,10 @@ export type OpenInboxState = 'waiting' | LeftState;
 const IS_WAITING = sql<boolean>`state = 'waiting'`;
 export const IS_LEFT = sql<boolean>`state in ('undeliverable', 'other-company', 'unknown')`;
 
+/** 1 if work on deliveries of the row's tenant is possible. */
+const isAtWork = (table: 'known' | 'inbox') => sql<number>`(select count(*) from tenants where
+  tenants.tenant_id = ${sql.ref(`${table}.tenant_id`)} and state = 'active' and baseline_done_at is not null)`;
+
 /** Commits one delivery; one that was stored before stays as it is. Resolves only when it is durable. */
 export async function insertDelivery(store: Store, delivery: Delivery): Promise<{ fresh: boolean }> {
   return { fresh: (await insertDeliveries(store, [delivery])).size > 0 };
@@ -101,17 +105,15 @@ interface InboxLook {
 }
 
 /**
- * Finds due deliveries. A paused tenant, or one without a baseline, has none; a tenant whose partner told it to wait
- * has none yet. Their deliveries cost nothing until work on them is possible. Only tenants with waiting deliveries are
- * looked at, so that an empty inbox costs one index step.
+ * Finds due deliveries. A paused tenant, or one without a baseline, has none; one whose partner told it to wait has none
+ * yet. Only tenants with waiting deliveries are looked at, so that an empty inbox costs one index step.
  */
 export async function lookForDue(store: Store): Promise<InboxLook> {
   const { rows } = await sql<{ tenant_id: string; in_ms: number }>`
     ${withTenantsOf('inbox', IS_WAITING)},
     waiting as (
       select known.tenant_id, ${store.now} as now,
-        (select count(*) from tenants where tenants.tenant_id = known.tenant_id
-          and tenants.state = 'active' and tenants.baseline_done_at is not null) as at_work,
+        ${isAtWork('known')} as at_work,
         (select due_at from inbox where inbox.tenant_id = known.tenant_id and state = 'waiting'
           order by due_at limit 1) as due_at,
         coalesce((select paused_until from rate_limits
@@ -205,19 +207,19 @@ export interface InboxCount {
   count: number;
   /** When the oldest of them arrived, milliseconds by the database's clock. */
   oldestAt: number;
+  isAtWork: boolean;
 }
 
 /** Counts waiting and left deliveries of each tenant; finished ones are too many to count each time. */
 export async function countOpenDeliveries(store: Store): Promise<InboxCount[]> {
-  const counted = await Promise.all([IS_WAITING, IS_LEFT].map((open) => countWhere(store, open)));
-  return counted.flat();
+  return (await Promise.all([IS_WAITING, IS_LEFT].map((open) => countWhere(store, open)))).flat();
 }
 
 async function countWhere(store: Store, open: Expression<SqlBool>): Promise<InboxCount[]> {
   const rows = await store.kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])
-    .select((eb) => eb.fn.min<number>('received_at').as('oldest_at'))
+    .select((eb) => [eb.fn.min<number>('received_at').as('oldest_at'), isAtWork('inbox').as('at_work')])
     .where(open)
     .groupBy(['tenant_id', 'state'])
     .$narrowType<{ state: OpenInboxState }>()
@@ -227,6 +229,7 @@ async function countWhere(store: Store, open: Expression<SqlBool>): Promise<Inbo
     state: row.state,
     count: Number(row.count),
     oldestAt: Number(row.oldest_at),
+    isAtWork: Number(row.at_work) === 1,
   }));
 }
 

@@ -205,10 +205,3 @@ export async function listEvidence(store: Store): Promise<Evidence[]> {
   const rows = await store.kysely.selectFrom('evidence').select(['tenant_id', 'assumption', 'verdict']).execute();
   return rows.map((row) => ({ tenantId: row.tenant_id, assumption: row.assumption, verdict: row.verdict }));
 }
-
-/** Tenants whose deliveries are worked on: active, and with a baseline. */
-export async function tenantsAtWork({ kysely }: Pick<Store, 'kysely'>): Promise<Set<string>> {
-  const query = kysely.selectFrom('tenants').select('tenant_id').where('state', '=', 'active');
-  const rows = await query.where('baseline_done_at', 'is not', null).execute();
-  return new Set(rows.map((row) => row.tenant_id));
-}

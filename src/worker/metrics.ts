@@ -9,7 +9,6 @@ import { countOpenDeliveries } from '../store/inbox.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { createRateLimitViews } from '../store/rate-limits.ts';
 import { sumStreams } from '../store/streams.ts';
-import { tenantsAtWork } from '../store/tenant-states.ts';
 import { isTracing, tracedIds } from '../trace.ts';
 
 export interface MetricsOptions {
@@ -156,10 +155,10 @@ function gaugeAlarms(store: Store, registry: Registry): void {
 /** Waiting and left deliveries, and the age of the oldest that waits for a worker; 0 if none does. */
 function gaugeInbox(store: Store, clock: Clock, registry: Registry): void {
   const collect = askedOnce(async () => {
-    const [counts, atWork, { now }] = await Promise.all([countOpenDeliveries(store), tenantsAtWork(store), clock()]);
+    const [counts, { now }] = await Promise.all([countOpenDeliveries(store), clock()]);
     deliveries.reset();
     for (const { state, count } of counts) deliveries.inc({ state }, count);
-    const due = counts.filter(({ state, tenantId }) => state === 'waiting' && atWork.has(tenantId));
+    const due = counts.filter(({ state, isAtWork }) => state === 'waiting' && isAtWork);
     const came = due.map(({ oldestAt }) => oldestAt);
     oldest.set(Math.max(0, now - Math.min(now, ...came)) / 1000);
   });
