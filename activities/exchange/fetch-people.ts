@@ -1,5 +1,9 @@
 import pLimit from 'p-limit';
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
+import { isNotShown } from '../../src/partner/client/read-answer.ts';
+import type { ReadItems } from '../../src/partner/client/types.ts';
+import type { Candidate } from '../../src/partner/contract/candidates.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
@@ -70,8 +74,7 @@ async function fetchCandidates(
   candidateIds: readonly string[],
   defined: readonly FieldDefinition[],
 ): Promise<Map<string, FetchedRecord>> {
-  const body = { candidateIds: [...candidateIds] };
-  const fetched = await connection.partner.readAll(contract.candidates.bulkFetch, { body }, { priority: 'bulk' });
+  const fetched = await fetchProfiles(connection, candidateIds);
   const limit = pLimit(AT_ONCE);
   const people = fetched.items.map((candidate) =>
     limit(async (): Promise<[string, FetchedRecord]> => {
@@ -82,6 +85,31 @@ async function fetchCandidates(
   );
   const broken = fetched.unreadable.map(({ id = '', reason }): [string, FetchedRecord] => [id, { unreadable: reason }]);
   return new Map([...broken, ...(await Promise.all(people))]);
+}
+
+/** A refusal, or a broken record without an id, says nothing about the other ids: they are asked for in halves. */
+async function fetchProfiles({ partner }: PartnerSide, ids: readonly string[]): Promise<ReadItems<Candidate>> {
+  try {
+    const body = { candidateIds: [...ids] };
+    const read = await partner.readAll(contract.candidates.bulkFetch, { body }, { priority: 'bulk' });
+    const [only = ''] = ids;
+    if (ids.length === 1)
+      return { ...read, unreadable: read.unreadable.map((one) => ({ ...one, id: one.id ?? only })) };
+    if (read.unreadable.every(({ id }) => id !== undefined)) return read;
+  } catch (error) {
+    if (!isConnectorError(error) || !isOfRecords(error)) throw error;
+    if (ids.length === 1 && !isNotShown(error.code)) throw error;
+    if (ids.length === 1) return { items: [], unreadable: [] };
+  }
+  const half = Math.ceil(ids.length / 2);
+  const left = await fetchProfiles({ partner }, ids.slice(0, half));
+  const right = await fetchProfiles({ partner }, ids.slice(half));
+  return { items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
+}
+
+/** Whether the partner itself refused, and not a server in between. */
+function isOfRecords({ action, status = 0, code }: ConnectorError): boolean {
+  return action === 'reject' && status >= 400 && code !== 'UNEXPECTED_ANSWER';
 }
 
 /**
@@ -98,7 +126,14 @@ async function readValues(
   );
   if (labels.size === 0) return { customFields: {} };
   const query = { entityType: 'candidate' as const, entityId };
-  const { items, unreadable } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
+  const read = await partner
+    .readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' })
+    .catch((error: unknown) => {
+      if (!isConnectorError(error) || !isOfRecords(error)) throw error;
+      return error;
+    });
+  if (isConnectorError(read)) return { customFields: {}, unreadable: `its custom fields: ${read.message}` };
+  const { items, unreadable } = read;
   const [broken] = unreadable;
   const own = items.filter(({ parentEntityId }) => parentEntityId === null || parentEntityId === undefined);
   return {
