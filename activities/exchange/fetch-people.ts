@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
-import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { isConnectorError } from '../../src/errors.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
-import { isNotShown } from '../../src/partner/client/read-answer.ts';
+import { isNotShown, isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import type { ReadItems } from '../../src/partner/client/types.ts';
 import type { Candidate } from '../../src/partner/contract/candidates.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -97,7 +97,7 @@ async function fetchProfiles({ partner }: PartnerSide, ids: readonly string[]): 
       return { ...read, unreadable: read.unreadable.map((one) => ({ ...one, id: one.id ?? only })) };
     if (read.unreadable.every(({ id }) => id !== undefined)) return read;
   } catch (error) {
-    if (!isConnectorError(error) || !isOfRecords(error)) throw error;
+    if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
     if (ids.length === 1 && !isNotShown(error.code)) throw error;
     if (ids.length === 1) return { items: [], unreadable: [] };
   }
@@ -105,11 +105,6 @@ async function fetchProfiles({ partner }: PartnerSide, ids: readonly string[]): 
   const left = await fetchProfiles({ partner }, ids.slice(0, half));
   const right = await fetchProfiles({ partner }, ids.slice(half));
   return { items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
-}
-
-/** Whether the partner itself refused, and not a server in between. */
-function isOfRecords({ action, status = 0, code }: ConnectorError): boolean {
-  return action === 'reject' && status >= 400 && code !== 'UNEXPECTED_ANSWER';
 }
 
 /**
@@ -129,7 +124,7 @@ async function readValues(
   const read = await partner
     .readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' })
     .catch((error: unknown) => {
-      if (!isConnectorError(error) || !isOfRecords(error)) throw error;
+      if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
       return error;
     });
   if (isConnectorError(read)) return { customFields: {}, unreadable: `its custom fields: ${read.message}` };

@@ -105,8 +105,8 @@ interface InboxLook {
 }
 
 /**
- * Finds due deliveries. A paused tenant, or one without a baseline, has none; one whose partner told it to wait has none
- * yet. Only tenants with waiting deliveries are looked at, so that an empty inbox costs one index step.
+ * Finds due deliveries. A paused tenant, or one without a baseline, has none; one whose partner told it to wait has
+ * none yet. Only tenants with waiting deliveries are looked at, so that an empty inbox costs one index step.
  */
 export async function lookForDue(store: Store): Promise<InboxLook> {
   const { rows } = await sql<{ tenant_id: string; in_ms: number }>`

@@ -3,7 +3,7 @@ import type { EmployeeFields } from '../hire/hire.ts';
 import type { LandingRow } from '../hris/port.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';
-import { isNotShown } from '../partner/client/read-answer.ts';
+import { isNotShown, isRefusedByPartner } from '../partner/client/read-answer.ts';
 import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
 import type { PullStream } from './stream.ts';
 
@@ -93,9 +93,7 @@ export async function readByIds(
   try {
     return await fetchTogether(partner, stream, ids);
   } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject' || (error.status ?? 0) < 400) throw error;
-    // A server in between answered, for instance while the partner restarts: that says nothing about any record.
-    if (error.code === 'UNEXPECTED_ANSWER') throw error;
+    if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
     // A record that may not be read says nothing about the others.
     if (ids.length === 1) {
       if (!isAboutRecord(error)) throw error;

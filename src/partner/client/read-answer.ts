@@ -67,6 +67,11 @@ const foreignAnswers: Record<number, { code: string; action: ErrorAction; hint: 
   404: { code: 'UNEXPECTED_ANSWER', action: 'reject', hint: "the body is not the partner API's: check the base URL" },
 };
 
+/** Whether the partner itself refused the call. A server in between says nothing about records. */
+export function isRefusedByPartner({ action, status = 0, code }: ConnectorError): boolean {
+  return action === 'reject' && status >= 400 && code !== 'UNEXPECTED_ANSWER';
+}
+
 /** Answered 404 or refused as another company's: like a record left out of an answer, this proves nothing. */
 export function isNotShown(code: string): boolean {
   return code === 'NOT_FOUND' || code === 'PERMISSION_DENIED' || code === 'ACCESS_DENIED';

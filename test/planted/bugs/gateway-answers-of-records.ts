@@ -4,8 +4,8 @@ export const bug: PlantedBug = {
   name: 'a gateway is believed about records',
   patches: [
     {
-      file: 'src/streams/read-page.ts',
-      find: "if (error.code === 'UNEXPECTED_ANSWER') throw error;",
+      file: 'src/partner/client/read-answer.ts',
+      find: " && code !== 'UNEXPECTED_ANSWER'",
       replace: '',
     },
   ],
