@@ -47,6 +47,7 @@ test.each([
   ['a title of 501', { title: 'x'.repeat(501) }, 'title'],
   ['a blank title', { title: ' ' }, 'title'],
   ['no time zone', { timezone: 'Mars/Olympus' }, 'timezone'],
+  ['an offset for a time zone', { timezone: '+05:00' }, 'timezone'],
   ['a blank opening message', { openingMessage: ' ' }, 'openingMessage'],
   ['no closing message', { closingMessage: '' }, 'closingMessage'],
   ['a number that is not verified', { phoneNumber: '+442079460001' }, 'phoneNumber'],

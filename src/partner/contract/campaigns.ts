@@ -134,6 +134,8 @@ function isCallType(text: string): boolean {
 }
 
 function isTimezone(name: string): boolean {
+  // An offset such as +05:00 is no name of IANA's.
+  if (/^[+-]/.test(name)) return false;
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
   } catch {

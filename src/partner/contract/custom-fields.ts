@@ -127,8 +127,8 @@ export const customFields = {
       z.object({
         fieldLabel: z.string().trim().min(1).optional(),
         parentSection: z.string().optional(),
-        options: options.optional(),
-        description: z.string().optional(),
+        options: options.nullable().optional(),
+        description: z.string().nullable().optional(),
       }),
     ),
     status: 200,

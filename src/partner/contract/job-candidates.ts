@@ -103,7 +103,7 @@ const Application = z
     company: z.string().nullish(),
     resumeUrl: z.string().nullish(),
     noticePeriod: amount,
-    isWillingToRelocate: z.boolean().nullish(),
+    isWillingToRelocate: z.union([z.boolean(), z.string()]).nullish(),
     expectedCTC: amount,
     currencyExpectedCTC: z.string().nullish(),
     expectedCTCPeriod: z.string().nullish(),
@@ -111,7 +111,7 @@ const Application = z
     currencyCurrentCTC: z.string().nullish(),
     currentCTCPeriod: z.string().nullish(),
     gender: z.string().nullish(),
-    dateOfBirth: z.string().nullish(),
+    dateOfBirth: z.union([z.string(), z.number()]).nullish(),
     nationality: z.string().nullish(),
     screeningQuestionAnswer: z
       .array(z.looseObject({ question: z.string().nullish(), answer: z.unknown().optional() }))

@@ -36,8 +36,14 @@ export const IsoTime = z.union([z.string().min(1), z.number()]).meta({ descripti
 export const EpochTime = z.union([z.number(), z.string().min(1)]).meta({ description: 'Epoch milliseconds.' });
 type Timestamp = number | string;
 
-/** A number of an answer that may be written as text (`"12.50"`). */
-export const LooseNumber = z.preprocess(numberFromText, z.number());
+/**
+ * A number of an answer that may be written as text (`"12.50"`), of any size: a sentinel for "unlimited" need not fit
+ * (section 2.8, B13).
+ */
+export const LooseNumber = z.preprocess(
+  (value: unknown) => (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value),
+  z.number(),
+);
 
 /** An object of the spec whose fields are not shown. */
 export const AnyObject = z.looseObject({});

@@ -80,6 +80,8 @@ function pageOf(ctx: Context, { pageNumber, perPage }: CandidateQuery, ids: Int3
   return { rows, total: ids.length };
 }
 
+const APPLIED_WITHIN = 'id in (select candidate_id from job_candidates where applied_at >= ? and applied_at <= ?)';
+
 interface Filtering {
   query: CandidateQuery;
   used: [string, (typeof FILTERS)[string]][];
@@ -88,12 +90,16 @@ interface Filtering {
 
 function filtered(ctx: Context, { query, used, found }: Filtering): Page {
   const among = found === undefined ? [] : ['id in (select value from json_each(?))'];
-  const where = ['company_id = ?', ...used.map(([, filter]) => filter.sql), ...among].join(' and ');
+  const { appliedAtMin: first, appliedAtMax: last } = query;
+  // Both bounds are of one application (section 4.3).
+  const span = first === undefined || last === undefined ? [] : [Date.parse(first), Date.parse(last)];
+  const within = span.length === 0 ? [] : [APPLIED_WITHIN];
+  const where = ['company_id = ?', ...used.map(([, filter]) => filter.sql), ...within, ...among].join(' and ');
   const given = used.map(([name, filter]) => {
     const value = query[name as keyof CandidateQuery] as never;
     return filter.value === undefined ? (value as string) : filter.value(value);
   });
-  const values = found === undefined ? given : [...given, JSON.stringify([...found])];
+  const values = [...given, ...span, ...(found === undefined ? [] : [JSON.stringify([...found])])];
   const total = ctx.state.count('candidates', where, ctx.company.id, ...values);
   const rows = ctx.state.all<{ id: number; body: string }>(
     // Sorts ids, not records, which are large.

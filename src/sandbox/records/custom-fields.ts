@@ -89,13 +89,13 @@ export function listCustomFields(ctx: Context, entityType?: string): CustomField
 
 export function updateCustomField(ctx: Context, id: string, fields: CustomFieldChange): CustomField {
   const field = findCustomField(ctx, id);
-  const options = fields.options === undefined ? field.options : fields.options;
+  const options = fields.options ?? field.options;
   ctx.state.run(
     `update custom_fields set field_label = ?, options = ?, description = ?, parent_section = ?, updated_at = ?
       where id = ?`,
     fields.fieldLabel ?? field.fieldLabel,
     SELECT_TYPES.has(field.fieldType) && options !== null ? JSON.stringify(options) : null,
-    fields.description === undefined ? field.description : fields.description,
+    fields.description ?? field.description,
     fields.parentSection === undefined ? field.parentSection : fields.parentSection,
     ctx.now,
     id,
