@@ -1,5 +1,5 @@
-import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
-import { isNotShown } from '../../src/partner/client/read-answer.ts';
+import { isConnectorError } from '../../src/errors.ts';
+import { isNotShown, isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import type { Page } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
@@ -45,7 +45,7 @@ async function fetchTogether(connection: PartnerSide, ids: readonly string[], pr
     const broken = unreadable.map(({ id, reason }) => [id ?? ids[0] ?? '', { unreadable: reason }] as const);
     return new Map<string, Fetched>([...broken, ...items.map((item) => [item.id, { jobCandidate: item }] as const)]);
   } catch (error) {
-    if (!isConnectorError(error) || !isRefused(error)) throw error;
+    if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
     if (!alone) return fetchHalves(connection, ids, priority);
     if (isNotShown(error.code)) return new Map();
     throw error;
@@ -56,11 +56,6 @@ async function fetchHalves(connection: PartnerSide, ids: readonly string[], prio
   const middle = Math.ceil(ids.length / 2);
   const first = await fetchTogether(connection, ids.slice(0, middle), priority);
   return new Map([...first, ...(await fetchTogether(connection, ids.slice(middle), priority))]);
-}
-
-/** Whether the refusal is about a record. An unreadable answer would not fit for fewer ids either. */
-function isRefused({ action, status = 0 }: ConnectorError): boolean {
-  return action === 'reject' && status >= 400;
 }
 
 /** The page that a reading is at and its number of records; undefined if there is no page. */

@@ -166,6 +166,8 @@ function toLogin(text: string): Transformed {
 
 /** The text without such characters at both ends. A regular expression for the end takes quadratic time. */
 export function withoutEdges(text: string, edge: RegExp): string {
+  const isInner = (unit = ''): boolean => unit !== '' && unit < '\ud800' && !edge.test(unit);
+  if (isInner(text[0]) && isInner(text.at(-1))) return text;
   const letters = Array.from(text);
   const first = letters.findIndex((letter) => !edge.test(letter));
   const last = letters.findLastIndex((letter) => !edge.test(letter));
