@@ -1,4 +1,7 @@
+import { isConnectorError } from '../../src/errors.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { isNotShown } from '../../src/partner/client/read-answer.ts';
+import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
@@ -26,14 +29,30 @@ export type InFlow = (jobCandidateId: string) => boolean | undefined;
 
 /**
  * The specification does not show the entries' fields (L5, L6). An entry that is unreadable or names no application may
- * be anybody.
+ * be anybody, and so may everybody in a flow that is not shown.
  */
 export async function readFlow(partner: PartnerClient, flow: number): Promise<InFlow> {
   const input = { params: { id: flow } };
-  const { items, unreadable } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
+  const shown = await ifShown(partner.readAll(contract.assessmentFlows.listCandidates, input));
+  if (shown === undefined) return () => undefined;
+  const { items, unreadable } = shown;
   const applications = new Set(items.map(({ jobCandidateId }) => shownId(jobCandidateId)));
   const isUnclear = unreadable.length > 0 || applications.has(undefined);
   return (id) => applications.has(id) || (isUnclear ? undefined : false);
+}
+
+/** What the partner answers about an assessment or flow that a rule names; undefined if it shows none of that id. */
+export async function ifShown<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isConnectorError(error) && isNotShown(error.code)) return undefined;
+    throw error;
+  }
+}
+
+export async function isAssessment(partner: PartnerClient, assessmentId: string): Promise<boolean> {
+  return (await ifShown(partner.assessments.get({ params: { assessmentId } }))) !== undefined;
 }
 
 /** An id from a field that the specification does not show. */
@@ -98,4 +117,36 @@ export async function askPartner(
   const input = { params: { assessmentId: target }, body: { candidates } };
   const { data } = await partner.assessments.inviteBulk(input, guard);
   return { state: 'taken', batch_id: data.batchId };
+}
+
+/** One person's outcome in a batch of invitations. */
+type Entry = NonNullable<InviteBatch['results']>[number];
+
+/** Undefined until the partner has handled the entry. */
+export function outcomeOf(
+  { in_doubt: inDoubt }: InvitationRow,
+  { status, reason }: Entry,
+): { state: 'invited' | 'refused'; code: string | null } | undefined {
+  const told = String(status).toLowerCase();
+  if (told === 'invited') return { state: 'invited', code: null };
+  // If we had never asked before, somebody else invited the person. They are invited once all the same.
+  if (told === 'skipped') return { state: 'invited', code: inDoubt === 1 ? null : 'ALREADY_INVITED' };
+  return told === 'failed' ? { state: 'refused', code: typeof reason === 'string' ? reason : 'FAILED' } : undefined;
+}
+
+/**
+ * Finds the entry by our reference. In a batch of our own (`asked`) also by the application or, if entries carry
+ * neither, by position: outcomes come in request order (section 4.6).
+ */
+export function entryOf(
+  row: InvitationRow,
+  entries: readonly Entry[],
+  asked: readonly InvitationRow[],
+): Entry | undefined {
+  const named = entries.find(({ externalRef }) => externalRef === referenceOf(row));
+  if (named !== undefined || asked.length === 0) return named;
+  const meant = entries.find(({ jobCandidateId: id }) => String(id) === row.job_candidate_id);
+  if (meant !== undefined || entries.length !== asked.length) return meant;
+  const entry = entries[asked.findIndex(({ candidate_id: id }) => id === row.candidate_id)];
+  return (entry?.externalRef ?? entry?.jobCandidateId ?? undefined) === undefined ? entry : undefined;
 }

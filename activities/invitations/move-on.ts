@@ -20,7 +20,7 @@ import { guardFor, startClock } from '../hire/write-once.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { assertFew } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
-import { flowOf, shownId } from './ask-partner.ts';
+import { flowOf, ifShown, shownId } from './ask-partner.ts';
 
 type Settings = NonNullable<Tenant['invitations']>;
 type Rule = Settings['rules'][number];
@@ -117,8 +117,8 @@ function mayMove({ full }: PushContext, before: StageMoveRow | undefined): boole
  */
 async function readCompleted(partner: PartnerClient, flow: number): Promise<Set<string | undefined>> {
   const input = { params: { id: flow }, query: { status: 'COMPLETED' as const } };
-  const { items } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
-  const over = items.filter(({ status }) => String(status).toUpperCase() === 'COMPLETED');
+  const shown = await ifShown(partner.readAll(contract.assessmentFlows.listCandidates, input));
+  const over = (shown?.items ?? []).filter(({ status }) => String(status).toUpperCase() === 'COMPLETED');
   return new Set(over.map(({ jobCandidateId }) => shownId(jobCandidateId)));
 }
 

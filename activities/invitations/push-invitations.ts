@@ -27,7 +27,20 @@ import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, readStagePage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
-import { askPartner, flowOf, type InFlow, lookAll, readFlow, readFlows, referenceOf, targetOf } from './ask-partner.ts';
+import {
+  askPartner,
+  entryOf,
+  flowOf,
+  type InFlow,
+  ifShown,
+  isAssessment,
+  lookAll,
+  outcomeOf,
+  readFlow,
+  readFlows,
+  referenceOf,
+  targetOf,
+} from './ask-partner.ts';
 import { type Met, moveOn } from './move-on.ts';
 
 /**
@@ -143,11 +156,9 @@ async function askBatch(
 ): Promise<void> {
   const { deps, connection, key } = context;
   const [{ assessment_id: assessmentId } = { assessment_id: '' }] = rows;
-  let batch: InviteBatch;
-  try {
-    batch = (await connection.partner.assessments.getInviteBatch({ params: { assessmentId, batchId } })).data;
-  } catch (error) {
-    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+  const shown = await ifShown(connection.partner.assessments.getInviteBatch({ params: { assessmentId, batchId } }));
+  const batch: InviteBatch | undefined = shown?.data;
+  if (batch === undefined) {
     if (!isGuess) await settleInvitations(deps.store, rows, { state: 'sent', in_doubt: 1 });
     return;
   }
@@ -166,37 +177,11 @@ async function askBatch(
   }
 }
 
-type Entry = NonNullable<InviteBatch['results']>[number];
 const NO_OUTCOME = 'NO_OUTCOME';
 
 /** The order of the request, restored from the store. */
 function inOrder(rows: readonly InvitationRow[]): InvitationRow[] {
   return rows.toSorted((one, other) => (one.candidate_id < other.candidate_id ? -1 : 1));
-}
-
-/**
- * Finds the entry by our reference. In a batch of our own (`asked`) also by the application or, if entries carry
- * neither, by position: outcomes come in request order (section 4.6).
- */
-function entryOf(row: InvitationRow, entries: readonly Entry[], asked: readonly InvitationRow[]): Entry | undefined {
-  const named = entries.find(({ externalRef }) => externalRef === referenceOf(row));
-  if (named !== undefined || asked.length === 0) return named;
-  const meant = entries.find(({ jobCandidateId: id }) => String(id) === row.job_candidate_id);
-  if (meant !== undefined || entries.length !== asked.length) return meant;
-  const entry = entries[asked.findIndex(({ candidate_id: id }) => id === row.candidate_id)];
-  return (entry?.externalRef ?? entry?.jobCandidateId ?? undefined) === undefined ? entry : undefined;
-}
-
-/** Undefined until the partner has handled the entry. */
-function outcomeOf(
-  { in_doubt: inDoubt }: InvitationRow,
-  { status, reason }: Entry,
-): { state: 'invited' | 'refused'; code: string | null } | undefined {
-  const told = String(status).toLowerCase();
-  if (told === 'invited') return { state: 'invited', code: null };
-  // If we had never asked before, somebody else invited the person. They are invited once all the same.
-  if (told === 'skipped') return { state: 'invited', code: inDoubt === 1 ? null : 'ALREADY_INVITED' };
-  return told === 'failed' ? { state: 'refused', code: typeof reason === 'string' ? reason : 'FAILED' } : undefined;
 }
 
 /** Interviews carry their invitation's reference. A person who has not started the interview is in no list. */
@@ -205,8 +190,9 @@ async function searchInterviews(
   assessmentId: string,
   rows: readonly InvitationRow[],
 ): Promise<void> {
-  const { items } = await connection.partner.readAll(contract.assessments.listCandidates, { params: { assessmentId } });
-  const shown = new Set(items.map(({ externalRef }) => externalRef));
+  const input = { params: { assessmentId } };
+  const taken = await ifShown(connection.partner.readAll(contract.assessments.listCandidates, input));
+  const shown = new Set(taken?.items.map(({ externalRef }) => externalRef));
   const found = rows.filter((row) => shown.has(referenceOf(row)));
   await settleFound(deps.store, found);
 }
@@ -468,8 +454,13 @@ async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writ
     run.isOutOfCredits = true;
     return holdBack(run, planned);
   }
-  const isGone = flowOf(assessmentId) !== undefined && error.code === 'NOT_FOUND';
-  const isOfOne = isGone || error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
+  const isMissing = error.code === 'NOT_FOUND';
+  if (isMissing && flowOf(assessmentId) === undefined && !(await isAssessment(run.connection.partner, assessmentId))) {
+    await settleInvitations(store, rows, { state: 'absent', code: error.code });
+    for (const { invitee } of planned) run.verdicts.set(nameOf(invitee), notShown(invitee));
+    return;
+  }
+  const isOfOne = isMissing || error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
   if (!isOfOne || rows.length > 1) await settleInvitations(store, rows, { state: 'absent', code: error.code });
   if (!isOfOne) throw error;
   if (rows.length === 1) {
@@ -478,6 +469,12 @@ async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writ
   }
   const half = Math.ceil(rows.length / 2);
   for (const some of [rows.slice(0, half), rows.slice(half)]) await invite(run, assessmentId, some.map(again));
+}
+
+function notShown(invitee: Invitee): Verdict {
+  const reason =
+    'the hiring platform shows no such assessment: correct the rule in the tenant file, or restore it there';
+  return { id: nameOf(invitee), kind: 'quarantined', reason };
 }
 
 function again(row: InvitationRow): Planned {

@@ -9,10 +9,18 @@ export interface WorldOptions extends PushWorldOptions {
   inFlow?: boolean;
   /** Where the rule moves whoever completes the flow. */
   moveTo?: string;
+  /** Rules of the same stage that come first. */
+  before?: readonly { assessment?: string; flow?: number; moveTo?: string }[];
 }
 
 /** One rule: whoever has applied is invited. */
-export async function invitationWorld({ atOnce = 100, inFlow = false, moveTo, ...options }: WorldOptions = {}) {
+export async function invitationWorld({
+  atOnce = 100,
+  inFlow = false,
+  moveTo,
+  before = [],
+  ...options
+}: WorldOptions = {}) {
   let assessmentId = '';
   let flow = 0;
   const world = await openPushWorld('invitations', options, async ({ control, partner }) => {
@@ -22,7 +30,8 @@ export async function invitationWorld({ atOnce = 100, inFlow = false, moveTo, ..
     if (inFlow) flow = Number((await partner.assessmentFlows.create({ body })).data.id);
     const toFlow = { flow, ...(moveTo === undefined ? {} : { moveTo }) };
     const rule = { on: { stage: 'APPLIED' }, ...(inFlow ? toFlow : { assessment: assessmentId }) };
-    return { invitations: { rules: [rule], atOnce } } as Partial<Tenant>;
+    const others = before.map((other) => ({ on: { stage: 'APPLIED' }, ...other }));
+    return { invitations: { rules: [...others, rule], atOnce } } as Partial<Tenant>;
   });
   const { sandbox, store } = world;
   return {
