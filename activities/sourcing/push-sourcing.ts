@@ -2,6 +2,7 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { cleanEmail } from '../../src/partner/contract/shapes.ts';
+import { stoppedAmong } from '../../src/store/consents.ts';
 import { readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { erasedOf, type PersonId } from '../../src/store/person-marks.ts';
@@ -212,6 +213,7 @@ function waitFor(run: Run, ms: number): void {
   run.waitMs = Math.max(run.waitMs, ms);
 }
 
+const CONSENT_OVER = 'their consent at the hiring platform was withdrawn or has expired';
 const WITHOUT_CONSENT = 'the campaign shows no consent of theirs';
 
 /** Why a lead does not become a candidate until a person asks again. */
@@ -234,7 +236,11 @@ async function take(run: Run, planned: Planned): Promise<void> {
   const { lead, before } = planned;
   // The guard measures the age of this lead's reading only, not the time spent on leads before it.
   const sinceRead = startClock();
-  const { person, refusal } = await knownOf(run, planned);
+  const { person, refusal, waits } = await knownOf(run, planned);
+  if (waits !== undefined) {
+    if (before?.state === 'sent') await settleLead(run.deps.store, before, { state: 'absent' });
+    return tell(run, lead, 'skipped', waits);
+  }
   if (refusal !== undefined) {
     await refuseLead(run.deps.store, run.key.tenantId, { ...lead, before }, refusal);
     return tellRefused(run, lead, refusal);
@@ -250,8 +256,16 @@ async function concludeRequest({ deps }: Run, before: SourcedLeadRow | undefined
   await settleWrites(deps.store, before.write_id, person?.jobCandidateId === undefined ? 'absent' : 'done');
 }
 
+interface Known {
+  person?: Person;
+  /** Why nothing is sent until a person asks again. */
+  refusal?: string;
+  /** Why nothing is sent by this run. */
+  waits?: string;
+}
+
 /** Finds out who the lead is at the partner, or why nothing may be sent for them. */
-async function knownOf(run: Run, { lead, before }: Planned): Promise<{ person?: Person; refusal?: string }> {
+async function knownOf(run: Run, { lead, before }: Planned): Promise<Known> {
   const known = await findPerson(run, lead);
   const person = known === 'other' ? undefined : known;
   const isThere = person?.jobCandidateId !== undefined;
@@ -261,6 +275,7 @@ async function knownOf(run: Run, { lead, before }: Planned): Promise<{ person?: 
   if (before?.state === 'sent' && before.code === NO_APPLICATION) return { refusal: NO_APPLICATION };
   if (known === 'other') return { refusal: 'PHONE_OF_ANOTHER' };
   if (person === undefined) return lead.email === undefined ? { refusal: 'NO_EMAIL' } : {};
+  if (await hasStopped(run, person.id)) return { waits: CONSENT_OVER };
   // Write the consent first, so that nobody is in the job without it if this run crashes. It is valid without a job
   // too.
   return (await carryConsent(run, lead, person.id)) ? { person } : { refusal: NO_CONSENT };
@@ -330,6 +345,11 @@ async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Pers
   if (person?.jobCandidateId !== undefined) ids.push({ kind: 'job-candidate', id: person.jobCandidateId });
   const isErased = await erasedOf(deps.store, key.tenantId, ids);
   return ids.some(isErased);
+}
+
+async function hasStopped({ deps, key }: Run, id: string): Promise<boolean> {
+  const candidate = { kind: 'candidate', id } as const;
+  return (await stoppedAmong(deps.store, key.tenantId, [candidate]))(candidate);
 }
 
 /**

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { LeadInput } from '../../../src/partner/contract/campaigns.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { saveConsents } from '../../../src/store/consents.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
@@ -233,6 +234,20 @@ test('whoever was erased is not brought into a job, as a candidate or as a lead'
   expect(await run('one')).toMatchObject({ counts: { created: 0, quarantined: 1 } });
   expect((await made()).requests).toBe(0);
   expect(await rows()).toMatchObject([{ state: 'refused', code: 'ERASED', candidate_id: null }]);
+});
+
+test('a candidate whose consent is over is not brought into a job until it is given again', async () => {
+  const { run, lead, made, store, rows, sandbox } = await sourcingWorld();
+  const known = { candidate: { email: 'stopped@example.com', firstName: 'Lea' } };
+  const { candidateId } = (await sandbox.control.act('addCandidate', known)) as { candidateId: number };
+  const consent = { tenant_id: 'acme', job_candidate_id: '1', candidate_id: String(candidateId), shown: '' };
+  await saveConsents(store, 'acme', [{ ...consent, state: 'withdrawn' }]);
+  await lead({ email: 'stopped@example.com', consentAt: CONSENT });
+  expect(await run('one')).toMatchObject({ counts: { created: 0, skipped: 1 } });
+  expect([(await made()).requests, await rows()]).toEqual([0, []]);
+  await saveConsents(store, 'acme', [{ ...consent, state: 'given', shown: 'new' }]);
+  expect(await run('two')).toMatchObject({ counts: { created: 1 } });
+  expect((await made()).requests).toBe(1);
 });
 
 /** Changes what the partner answers for one operation: its list, or its one record. */
