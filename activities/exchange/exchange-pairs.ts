@@ -450,7 +450,7 @@ const SOON = 10;
 /**
  * Carries out the plans. No API here has conditional writes, so an edit between our reading and our write is
  * overwritten unseen. If both sides own a field, a pair read some time ago is therefore read and decided again just
- * before its write. `check` sees the latest reading of all pairs before any of them is written. Returns that reading.
+ * before its write, and so is every pair of a page that took long to read. `check` sees the latest reading of all pairs before any of them is written. Returns that reading.
  */
 async function writeFresh(
   context: ExchangeContext,
@@ -458,12 +458,14 @@ async function writeFresh(
   { isListOld, check }: { isListOld: boolean; check: (read: readonly ReadPair[]) => Promise<void> },
 ): Promise<{ read: ReadPair[]; written: WrittenPair[] }> {
   const busy = giversFirst(busyIn(plannedIn(first)));
-  const later = writtenLater(context, busy, isListOld);
+  // A reading that took long would be too old to be written from.
+  const isOld = busy.some(({ sinceRead }) => sinceRead() > context.deps.limits.giveUpMs);
+  const later = isOld ? busy : writtenLater(context, busy, isListOld);
   const now = busy.filter((one) => !later.includes(one));
   const written = now.length === 0 ? [] : await writePairs(context, now);
   const again = new Map<string, ReadPair>();
   const latest = (): ReadPair[] => first.map((one) => again.get(one.pair.pairId) ?? one);
-  const size = context.entity === 'job' ? later.length : SOON;
+  const size = context.entity === 'job' && !isOld ? later.length : SOON;
   for (let from = 0; from < later.length; from += size) {
     context.jobs.forget();
     const pairs = later.slice(from, from + size).map(({ pair }) => pair);

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { FieldValue } from '../../src/hire/hire.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { CALM } from '../convergence/calm.ts';
@@ -98,4 +98,19 @@ test('values that vanish before they are read again are not emptied in masses', 
   });
   expect(await exchange({ mishap })).toMatchObject({ state: 'refused', code: 'MASS_EMPTIED' });
   expect((await world.read(lastOf(people)))?.hris['city']).toBe('Köln');
+});
+
+test('a page that took minutes to read is read again, a few people at a time, and written', async () => {
+  world = await createWorld();
+  const people = await hire(12);
+  await exchange();
+  for (const one of people) world.editPartner(one, fieldOf('city'), 'Bonn');
+  const now = Date.now.bind(Date);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const mishap = once(
+    (_method, path) => path.includes('bulk-fetch'),
+    () => void vi.spyOn(Date, 'now').mockImplementation(() => now() + 180_000),
+  );
+  expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { read: 12, updated: 12 } });
+  expect(await valuesOf(lastOf(people), 'city')).toEqual(['Bonn', 'Bonn']);
 });
