@@ -10,7 +10,7 @@ import {
 } from '../store/inbox.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { leftStates } from '../store/schema.ts';
-import { isReasonOfHris, type WebhookFacts } from '../store/webhook-refusals.ts';
+import { isReasonOfHris, refusedSinceAccepted, type WebhookFacts } from '../store/webhook-refusals.ts';
 
 /** A delivery for display: ids and states, never its body. */
 export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receivedAt'> {
@@ -111,19 +111,17 @@ function nextStepOf(reason: string): string {
   );
 }
 
-const STRAY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** Judges by the latest deliveries: if webhooks never come or all are refused, only the reconcile finds changes. */
 export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
   const ago = (at: number): string => `${age(now - at)} ago`;
   const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
-  const refused = facts?.refused.find(({ reason }) => !isReasonOfHris(reason));
-  if (refused !== undefined && refused.lastAt > accepted) {
+  const refused = refusedSinceAccepted(facts);
+  if (refused !== undefined) {
     const why = nextStepOf(refused.reason);
     const count = `${refused.count} refused so far, the last ${ago(refused.lastAt)}`;
-    // Anybody can send rubbish: a refusal soon after an accepted delivery proves little.
-    const state = refused.lastAt - accepted > STRAY_MS ? 'fail' : 'warn';
+    const state = refused.isStray ? 'warn' : 'fail';
     return { state, message: `Webhooks of ${tenantId} are refused (${refused.reason}; ${count}): ${why}.` };
   }
   const other = facts?.otherCompanyAt;

@@ -344,6 +344,7 @@ export const derivedAlarms = [
   'retention-late',
   'events-waiting',
   'people-to-decide',
+  'webhooks-refused',
 ] as const;
 type DerivedAlarm = (typeof derivedAlarms)[number];
 

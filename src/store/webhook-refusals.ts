@@ -86,6 +86,17 @@ async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refuse
   }));
 }
 
+/** A refusal sooner after an accepted delivery proves little: anybody can send rubbish. */
+const STRAY_MS = 3_600_000;
+
+/** The latest refusal of the partner's webhooks, unless one was accepted since. */
+export function refusedSinceAccepted(facts: WebhookFacts | undefined) {
+  const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
+  const refused = facts?.refused.find(({ reason }) => !isReasonOfHris(reason));
+  if (refused === undefined || refused.lastAt <= accepted) return undefined;
+  return { ...refused, isStray: refused.lastAt - accepted <= STRAY_MS };
+}
+
 /** Whether a reason concerns the HR system's webhooks, not the partner's. */
 export function isReasonOfHris(reason: string): boolean {
   return reason.startsWith('HRIS_');

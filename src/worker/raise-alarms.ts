@@ -11,6 +11,7 @@ import { listOverdue, type Overdue } from '../store/retention.ts';
 import type { StreamRow } from '../store/schema.ts';
 import { isRefusedBeside, listStreamStates, listStreams, type StreamState } from '../store/streams.ts';
 import { PAUSED_BY_PERSON, type TenantState } from '../store/tenant-states.ts';
+import { readWebhookFacts, refusedSinceAccepted, type WebhookFacts } from '../store/webhook-refusals.ts';
 import { streams as kinds, type StreamName, streamNames } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
@@ -40,7 +41,7 @@ export function createAlarmRound(
     return active.get(state.tenant_id)?.since ?? now;
   };
   return async (states, tenants) => {
-    const [now, runs, deliveries, standing, hinted, departures, untold, people] = [
+    const [now, runs, deliveries, standing, hinted, departures, untold, people, webhooks] = [
       await readClock(store),
       Map.groupBy(await listStreams(store), (run) => run.tenant_id),
       Map.groupBy(await countStuck(store, UNKNOWN_MS), (one) => one.tenantId),
@@ -49,6 +50,7 @@ export function createAlarmRound(
       await openDepartures(store, DEPARTURES),
       await oldestUntaken(store),
       await countAsked(store),
+      await readWebhookFacts(store),
     ];
     const troubles = states.flatMap((state) => {
       const tenant = tenants.get(state.tenant_id);
@@ -64,6 +66,7 @@ export function createAlarmRound(
         departedAt,
         untaken: untold.get(state.tenant_id),
         askedAbout: people.get(state.tenant_id),
+        webhooks: webhooks.get(state.tenant_id),
       };
       return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
     });
@@ -110,6 +113,8 @@ export interface TenantFacts {
   untaken?: { at: number; error: string | null } | undefined;
   /** Number of people who wait for a decision by its privacy policy. */
   askedAbout?: number | undefined;
+  /** Its partner's last accepted and refused webhooks. */
+  webhooks?: WebhookFacts | undefined;
 }
 
 /** The troubles of a tenant that a person should know about. */
@@ -119,7 +124,7 @@ export function judgeTenant(facts: TenantFacts): Trouble[] {
   const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts)];
   if (state.state === 'paused') return [...pauseTroubles(state), ...deliveries];
   const about = [...departureTroubles(facts), ...privacyTroubles(facts)];
-  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...about, ...deliveries];
+  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...about, ...webhookTroubles(facts), ...deliveries];
 }
 
 /** A pause by a person needs no alarm. */
@@ -221,6 +226,19 @@ function privacyTroubles({ state: { tenant_id: tenantId }, askedAbout = 0 }: Ten
     `Somebody should decide whether ${count(askedAbout, 'person is', 'people are')} erased or kept. ` +
     `See who and why: hirebridge person due ${tenantId}`;
   return [{ tenantId, kind: 'people-to-decide', subject: 'people', reason: 'PEOPLE_WAIT', message }];
+}
+
+/** Refusals older than this may be of an address that the partner no longer uses. */
+const REFUSED_MS = 7 * DAY_MS;
+
+function webhookTroubles({ now, state: { tenant_id: tenantId }, tenant, webhooks }: TenantFacts): Trouble[] {
+  const refused = refusedSinceAccepted(webhooks);
+  if (tenant?.partner.webhooks !== 'on' || refused === undefined || refused.isStray) return [];
+  if (now - refused.lastAt > REFUSED_MS) return [];
+  const message =
+    "The partner's webhooks are refused, and it drops each after four tries: until this is mended, only the reconcile " +
+    `finds changes. See why, and what to do: hirebridge check ${tenantId}`;
+  return [{ tenantId, kind: 'webhooks-refused', subject: 'webhooks', reason: refused.reason, message }];
 }
 
 /** Raised after an hour, because the events' receiver learns of nothing meanwhile. */

@@ -16,6 +16,7 @@ import { openStore, type Store } from '../../src/store/open-store.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
 import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
+import { addWebhookRefusals } from '../../src/store/webhook-refusals.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createHrisCheck, createNotifier, startChores } from '../../src/worker/chores.ts';
@@ -152,6 +153,23 @@ test('a webhook that should be gone for a day is an alarm until it is', async ()
   await purgeDeliveries(deps.store, 1_000);
   await round([], new Map());
   expect(await listAlarms(deps.store)).toEqual([]);
+});
+
+test('webhooks that are refused are an alarm until one is accepted', async () => {
+  const deps = await depsOver();
+  const receives = { webhooks: 'on' as const, webhookKeys: [] };
+  const definition = { tenantId: 'acme', file: '/t.yaml', files: {}, receives, over: null, changes: [] };
+  await applyDefinitions(deps.store, [definition], 'ann');
+  const state = await readTenantState(deps.store, 'acme');
+  const tenants = new Map([['acme', { ...tenantOf('acme'), partner: { webhooks: 'on' } } as Tenant]]);
+  const round = createAlarmRound(deps.store, deps.log);
+  await addWebhookRefusals(deps.store, [{ tenantId: 'acme', reason: 'WEBHOOK_KEY_WRONG', count: 3 }]);
+  await round([state], tenants);
+  const raised = { kind: 'webhooks-refused', reason: 'WEBHOOK_KEY_WRONG' };
+  expect(await listAlarms(deps.store)).toContainEqual(expect.objectContaining(raised));
+  await insertDelivery(deps.store, { ...delivery, state: 'ignored' });
+  await round([state], tenants);
+  expect(await listAlarms(deps.store)).not.toContainEqual(expect.objectContaining(raised));
 });
 
 test('chores end although one of them hangs', async () => {

@@ -34,12 +34,17 @@ function judge(facts: Partial<TenantFacts>, of: Partial<TenantState> = {}): stri
   const tenant = {
     policies: { reconcile: { every: 5 * MINUTE }, changeLimits: { cancellationsPerHour: 3 } },
     streams,
+    partner: { webhooks: 'on' },
   } as unknown as Tenant;
   const run = { stream: 'jobs', state: 'done', refused_code: null, refused_message: null, updated_at: NOW } as const;
   const quiet = { streams: [run], standing: [wholeAt(NOW)], hintedSince: new Map<string, number>(), stuck: [] };
   const nobodyLeft = { departedAt: [] };
   const whole = { now: NOW, state: { ...state, ...of }, tenant, activeSince: 0, ...quiet, ...nobodyLeft, ...facts };
   return judgeTenant(whole).map(({ kind, reason }) => `${kind} ${reason}`);
+}
+
+function refusedAt(lastAt: number): NonNullable<TenantFacts['webhooks']> {
+  return { tenantId: 'acme', refused: [{ reason: 'WEBHOOK_KEY_WRONG', count: 3, lastAt }] };
 }
 
 const run = { stream: 'jobs', refused_code: null, refused_message: null };
@@ -67,6 +72,10 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     { reconciled_at: null, baseline_done_at: null, baseline_started_at: null },
     ['reconcile-stale STALE'],
   ],
+  ['its webhooks are refused', { webhooks: refusedAt(NOW - MINUTE) }, {}, ['webhooks-refused WEBHOOK_KEY_WRONG']],
+  ['one was accepted since', { webhooks: { ...refusedAt(NOW - MINUTE), acceptedAt: NOW } }, {}, []],
+  ['one was accepted shortly before', { webhooks: { ...refusedAt(NOW), acceptedAt: NOW - 59 * MINUTE } }, {}, []],
+  ['they were refused weeks ago', { webhooks: refusedAt(NOW - 14 * 24 * 60 * MINUTE) }, {}, []],
   ['its definition cannot be read', { tenant: undefined }, { reconciled_at: 1 }, []],
   [
     'a stream is stale',
