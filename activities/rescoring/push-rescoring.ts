@@ -1,7 +1,8 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { latestIntent } from '../../src/store/intents.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import { askIn, type RescoreAsk } from '../../src/streams/stream.ts';
 import { startClock, writeOnce } from '../hire/write-once.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
@@ -17,11 +18,24 @@ export async function pushRescoring(context: PushContext, beat: () => void): Pro
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   const told = hints.map(({ recordId }) => recordId).filter((id) => askIn(id) === undefined);
   const verdicts: Verdict[] = [];
-  for (const ask of hints.flatMap(({ recordId }) => askIn(recordId) ?? [])) {
-    verdicts.push(await rescore(context, ask, told));
+  const updated: Hint[] = [];
+  let running: unknown;
+  for (const hint of hints) {
+    const ask = askIn(hint.recordId);
+    if (ask === undefined) continue;
+    try {
+      const verdict = await rescore(context, ask, told);
+      verdicts.push(verdict);
+      if (verdict.kind === 'updated') updated.push(hint);
+    } catch (error) {
+      if (!isConnectorError(error, 'RESCORE_RUNNING')) throw error;
+      running = error;
+    }
     beat();
   }
-  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  // A run under way holds up no other request. What else is to be told is told once all have ended.
+  await clearHints(deps.store, key.tenantId, key.stream, running === undefined ? hints : updated);
+  if (running !== undefined) throw running;
   return verdicts;
 }
 
@@ -66,7 +80,7 @@ async function rescore(context: PushContext, { jobId, askedAt }: RescoreAsk, tol
     return verdict('quarantined', `was refused by the hiring platform: ${begun.error.code}`);
   if (!('value' in begun))
     return verdict('quarantined', 'a request got no answer, and no event reports its run: check there, and ask again');
-  return follow(context, begun.value, verdict, told);
+  return follow(context, { ...begun.value, askedAt }, verdict, told);
 }
 
 async function readRun({ connection }: PushContext, rescoreId: string) {
@@ -80,10 +94,12 @@ async function readRun({ connection }: PushContext, rescoreId: string) {
 
 /** Time until a running rescore is looked at again. */
 const LOOK_MS = 5_000;
+/** A run that has not ended by then is left to a person. */
+const MOST_MS = 86_400_000;
 
 async function follow(
   context: PushContext,
-  { rescoreId, left }: Begun,
+  { rescoreId, left, askedAt }: Begun & Pick<RescoreAsk, 'askedAt'>,
   verdict: (kind: Verdict['kind'], reason?: string) => Verdict,
   told: readonly string[],
 ): Promise<Verdict> {
@@ -91,6 +107,8 @@ async function follow(
   const run = await readRun(context, rescoreId);
   // The specification does not show the possible statuses (K9), so the event counts as well.
   const isOver = run?.status === 'completed' || run?.status === 'failed' || told.includes(rescoreId);
+  if (run !== undefined && !isOver && (await readClock(deps.store)) > askedAt * 1_000 + MOST_MS)
+    return verdict('quarantined', `run ${rescoreId} has not ended within a day: check there, and ask again`);
   if (run !== undefined && !isOver)
     throw new ConnectorError({
       code: 'RESCORE_RUNNING',

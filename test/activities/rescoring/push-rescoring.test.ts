@@ -10,13 +10,15 @@ const key = { tenantId: 'acme', stream: 'rescoring' };
 /** A job with candidates, and what the partner's ledger says of runs. */
 async function rescoringWorld() {
   const world = await openPushWorld('rescoring', { candidates: 30 }, async () => ({}));
-  const { sandbox, store } = world;
+  const { sandbox, store, clock } = world;
   const jobId = String((await sandbox.partner.readAll(contract.jobs.list, {})).items[0]?.id);
   let asked = 0;
   return {
     ...world,
     jobId,
-    ask: () => world.hint([hintOfAsk({ jobId, askedAt: (asked += 1) })]),
+    /** Asks for this job, or another one. */
+    ask: (job = jobId) =>
+      world.hint([hintOfAsk({ jobId: job, askedAt: Math.round(clock.now / 1_000) + (asked += 1) })]),
     runs: () => sandbox.control.ledger({ kind: 'effect', name: 'rescore' }),
     async scores() {
       const input = { params: { jobId: Number(jobId) } };
@@ -52,6 +54,27 @@ test('each ask is one run, followed to its end, and its scores are read; nothing
   await ask();
   await run('three');
   expect(await runs()).toHaveLength(2);
+});
+
+test('a run that never ends holds up no other request, and is told after a day', async () => {
+  const { once, ask, jobId, runs, clock, partnerSays, sandbox, reason } = await rescoringWorld();
+  const jobs = (await sandbox.partner.readAll(contract.jobs.list, {})).items.map(({ id }) => String(id));
+  let [stuck, isFirst] = ['', true];
+  partnerSays.change = (operation, answer) => {
+    const { data } = (answer as { body: { data?: { rescoreId?: string; status?: string } } }).body;
+    if (operation === 'jobCandidates.rescore' && isFirst) [stuck, isFirst] = [data?.rescoreId ?? '', false];
+    if (operation === 'jobCandidates.getRescore' && data?.rescoreId === stuck) data.status = 'queued';
+  };
+  await ask();
+  await expect(once('one')).rejects.toMatchObject({ code: 'RESCORE_RUNNING' });
+  await ask(jobs.find((id) => id !== jobId) ?? jobId);
+  await expect(once('one')).rejects.toMatchObject({ code: 'RESCORE_RUNNING' });
+  expect(await runs()).toHaveLength(2);
+  await sandbox.later(10_000);
+  await expect(once('one')).rejects.toMatchObject({ code: 'RESCORE_RUNNING' });
+  clock.now += 90_000_000;
+  expect(await once('one')).toMatchObject({ counts: { quarantined: 1 } });
+  expect(await reason()).toContain('has not ended within a day');
 });
 
 test('one run an ask, wherever the process is killed or an answer lost, as far as anybody can know', async () => {
