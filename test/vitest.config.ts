@@ -1,13 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { scaled } from './harness/pace.ts';
+import { patience, scaled } from './harness/pace.ts';
 import { SummaryReporter } from './harness/summary-reporter.ts';
 
 /** Outside the folders `workflow` and `e2e`: files that ask for a Temporal server or its CLI. */
-const withTemporal = [
-  'test/temporal/{connection,dev-server,forget-hire,payload-codec,start-sync}.test.ts',
-  'test/cli/sync.test.ts',
-];
+const withTemporal = ['test/temporal/{connection,dev-server,forget-hire,payload-codec,start-sync}.test.ts'];
 /**
  * Outside the folder `slow`: files of unit tests that take longer than what they say of most changes is worth, and
  * those that play a fleet in virtual time: in a process that other files used, a timer that one of them left joins in.
@@ -37,7 +34,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */
-const timeouts = { testTimeout: scaled(600_000), hookTimeout: scaled(300_000) };
+const timeouts = { testTimeout: scaled(1_200_000), hookTimeout: scaled(600_000) };
 const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/harness/await-temporal.ts'] };
 
 /**
@@ -53,7 +50,7 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: ['test/harness/global-setup.ts'],
     // As above: it ends what never comes.
-    expect: { poll: { timeout: scaled(30_000) } },
+    expect: { poll: { timeout: patience(30_000) } },
     reporters: ['default', new SummaryReporter()],
     sequence: { sequencer: LongestFirst },
     projects: [

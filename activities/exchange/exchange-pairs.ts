@@ -450,7 +450,8 @@ const SOON = 10;
 /**
  * Carries out the plans. No API here has conditional writes, so an edit between our reading and our write is
  * overwritten unseen. If both sides own a field, a pair read some time ago is therefore read and decided again just
- * before its write, and so is every pair of a page that took long to read. `check` sees the latest reading of all pairs before any of them is written. Returns that reading.
+ * before its write, and so is every pair of a page that took long to read. `check` sees the latest reading of all
+ * pairs before any of them is written. Returns that reading.
  */
 async function writeFresh(
   context: ExchangeContext,

@@ -19,7 +19,7 @@ import {
   type Streamed,
   untilPulled,
 } from './demo/play.ts';
-import { type Cast, castHires, describeStory, playStory, type StoryFacts } from './demo/recruiting.ts';
+import { type Cast, castHires, describeStory, PATIENCE_MS, playStory, type StoryFacts } from './demo/recruiting.ts';
 import { countReport, createScreen, type DemoReport, isAsPlayed } from './demo/report.ts';
 import { buildStage, type Stage, type StageOptions } from './demo/stage.ts';
 import { stopSignal } from './part.ts';
@@ -89,8 +89,6 @@ interface WholeReport extends DemoReport {
   diverged: number;
   seconds: DemoReport['seconds'] & Partial<Streamed['seconds']>;
 }
-
-const BASELINE_MS = 60_000;
 
 /** Plays the demo; the exit code says whether every hire became exactly one employee, written back and verified. */
 async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<ExitCode> {
@@ -208,7 +206,7 @@ async function conclude(options: DemoOptions, { stage, cast, up, seen, report }:
 
 /** The first reconcile records earlier hires; no new hire starts before it ends. */
 async function untilBaseline(store: Store, up: Up, stop: AbortSignal): Promise<void> {
-  const until = performance.now() + BASELINE_MS;
+  const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const [tenant] = (await readStatus(store, [{ tenantId: 'demo', webhooks: 'on' }])).tenants;
     if (tenant?.baseline === 'done') return;

@@ -96,13 +96,14 @@ export async function withOwnTenant<T>(
 
 /**
  * Opens store and Temporal for one command, and always closes them. Uses the Temporal of the environment or profile,
- * otherwise the embedded one of `up`.
+ * otherwise the embedded one of `up`. `check` needs no Temporal, and its refusal does not wait for it.
  * @throws ConnectorError TENANT_UNKNOWN
  */
 export async function withClient<T>(
   places: Places,
   use: (parts: OperatorParts) => Promise<T>,
   tenantId?: string,
+  check?: (store: Store) => Promise<void>,
 ): Promise<T> {
   // Loaded here, because Temporal's client takes longer to load than all else that other commands do.
   const [{ connectTemporal, temporalSettings }, { createHireClient }, { currentTenants }] = await Promise.all([
@@ -119,6 +120,7 @@ export async function withClient<T>(
       const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
       // Check before waiting for Temporal, which may take long to answer.
       if (tenantId !== undefined) assertKnownTenant(tenants, tenantId);
+      await check?.(store);
       const temporal = await connecting;
       return use({ store, hires: createHireClient(temporal, store.installationId, config), tenants }).catch(
         (error: unknown) => Promise.reject(temporal.explain(error) as Error),

@@ -89,9 +89,10 @@ const MOST_LISTED = 20;
 async function followSync(options: SyncOptions): Promise<ExitCode> {
   const { stream, tenantId } = options;
   // Temporal's client and the store take most of a second to load; with a worker of this machine they are not needed.
-  const [{ withClient }, { assertKnownStream }] = await Promise.all([
+  const [{ withClient }, { assertKnownStream }, { assertNotPaused }] = await Promise.all([
     import('./open.ts'),
     import('../operator/streams.ts'),
+    import('../operator/follow-stream.ts'),
   ]);
   const check: (name: string) => void = assertKnownStream;
   if (stream !== undefined) check(stream);
@@ -101,7 +102,7 @@ async function followSync(options: SyncOptions): Promise<ExitCode> {
     for (const name of await ownStreams(parts, options)) codes.push(await followNext(parts, options, name));
     return [EXIT.error, EXIT.refused, EXIT.partial].find((code) => codes.includes(code)) ?? EXIT.done;
   };
-  return withClient(options, follow, tenantId);
+  return withClient(options, follow, tenantId, (store) => assertNotPaused(store, tenantId));
 }
 
 /** Lets an already connected worker of this machine run one stream; undefined if none accepts. */

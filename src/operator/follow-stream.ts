@@ -132,7 +132,7 @@ async function look(
 }
 
 /** A run of a paused tenant would only wait, and so would the command. */
-async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
+export async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
   const why = await whyPaused(store, tenantId);
   if (why === undefined) return;
   throw new ConnectorError({

@@ -236,8 +236,8 @@ function webhookTroubles({ now, state: { tenant_id: tenantId }, tenant, webhooks
   if (tenant?.partner.webhooks !== 'on' || refused === undefined || refused.isStray) return [];
   if (now - refused.lastAt > REFUSED_MS) return [];
   const message =
-    "The partner's webhooks are refused, and it drops each after four tries: until this is mended, only the reconcile " +
-    `finds changes. See why, and what to do: hirebridge check ${tenantId}`;
+    "The partner's webhooks are refused, and each is dropped after four tries. Until they are accepted, only the " +
+    `reconcile finds changes. See why, and what to do: hirebridge check ${tenantId}`;
   return [{ tenantId, kind: 'webhooks-refused', subject: 'webhooks', reason: refused.reason, message }];
 }
 

@@ -15,7 +15,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli, showCliProgress } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { addKey } from '../../src/vault/keys.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
 import { HR_SYSTEMS, type HrSystem } from './hr-systems.ts';
 import { type Canary, canary, isId, isTold, plant, tokensIn } from './people.ts';
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
 
 /** Ends the wait for what hangs, and says what that was. */
 async function within<T>(what: string, seconds: number, waited: Promise<T>): Promise<T> {
-  const [limit, started] = [scaled(seconds * 1_000), performance.now()];
+  const [limit, started] = [patience(seconds * 1_000), performance.now()];
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`Not within ${Math.round(limit / 1_000)} s: ${what}`)), limit);
   try {
@@ -367,7 +367,7 @@ async function afterRetention(ground: Ground, all: readonly Canary[]): Promise<L
   await cli('tenant', 'remove', world.tenant);
   const valuesOnly = all.filter((one) => !isId(one) && !isTold(one));
   const when = 'removed, after its retention';
-  const until = performance.now() + scaled(300_000);
+  const until = performance.now() + patience(300_000);
   for (;;) {
     await restartWorker();
     await new Promise((resolve) => setTimeout(resolve, 15_000));

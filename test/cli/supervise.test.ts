@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type SuperviseOptions, supervise } from '../../src/cli/supervise.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
+import { scratchDir } from './cli-process.ts';
 
 const PARENT = fileURLToPath(new URL('./supervised-parent.ts', import.meta.url));
 const SANDBOX = { name: 'sandbox', args: ['sandbox', '--port', '0', '--control-port', '0'] };
@@ -32,7 +33,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function untilListening(seen: { messages: unknown[] }, times: number): Promise<void> {
-  await vi.waitFor(() => expect(seen.messages).toHaveLength(times), { timeout: scaled(30_000) });
+  await vi.waitFor(() => expect(seen.messages).toHaveLength(times), { timeout: patience(30_000) });
 }
 
 /** A parent process with one child; resolves with the child's pid once it listens. */
@@ -48,7 +49,7 @@ test('a killed parent takes its children with it', async () => {
   const { parent, childPid } = await startParent();
   expect(isAlive(childPid)).toBe(true);
   parent.kill('SIGKILL');
-  await vi.waitFor(() => expect(isAlive(childPid)).toBe(false), { timeout: scaled(30_000) });
+  await vi.waitFor(() => expect(isAlive(childPid)).toBe(false), { timeout: patience(30_000) });
 });
 
 test('a parent told to stop drains its children and ends with 0', async () => {
@@ -81,13 +82,14 @@ test("each line of a child is printed under the child's name", async () => {
   const { lines, ...seen } = watch();
   await untilListening(seen, 1);
   await vi.waitFor(() => expect(lines.some((line) => line.startsWith('sandbox | partner API'))).toBe(true), {
-    timeout: scaled(30_000),
+    timeout: patience(30_000),
   });
 });
 
 test('a child that refuses its input is not started again, and the refusal goes on to the parent', async () => {
-  const { supervisor, pids, lines } = watch(['serve', '--tenants', '/nowhere/tenants', '--port', '0']);
+  const data = await scratchDir();
+  const { supervisor, pids, lines } = watch(['serve', '--tenants', '/nowhere/tenants', '--port', '0', '--data', data]);
   await expect(supervisor.failed).rejects.toMatchObject({ code: 'PART_ENDED', action: 'reject' });
   expect(pids).toHaveLength(1);
-  await vi.waitFor(() => expect(lines.join('\n')).toContain('/nowhere/tenants'), { timeout: scaled(30_000) });
+  await vi.waitFor(() => expect(lines.join('\n')).toContain('/nowhere/tenants'), { timeout: patience(30_000) });
 });

@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     ...words('assessmentFlows.create assessmentFlows.update campaigns.create'),
   ],
   'the list shows the same': [
-    ...words('pipelines.get customFieldValues.get assessments.get assessmentFlows.get'),
+    ...words('pipelines.get customFieldValues.get assessmentFlows.get'),
     ...words('bookingSchedules.get campaigns.get users.get teams.get'),
   ],
   'the list shows it too, and all are read at once': words('onboarding.getDocument onboarding.getOffer'),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { scratchDir, startCli } from '../cli/cli-process.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 
 const FIVE = {
@@ -44,7 +44,9 @@ test('the demo ends with one employee a hire, names nobody anywhere, and leaves 
   const data = await scratchDir();
   const report = join(data, 'report.json');
   const demo = startCli(['demo', '--data', data, '--report', report], { TEMPORAL_CLI_PATH: cliPath });
-  await expect.poll(() => demo.out.stdout, { timeout: scaled(600_000), interval: 200 }).toContain('Stays until Ctrl-C');
+  await expect
+    .poll(() => demo.out.stdout, { timeout: patience(280_000), interval: 200 })
+    .toContain('Stays until Ctrl-C');
 
   const dir = join(data, (await readdir(data)).find((name) => name.startsWith('demo-')) ?? '');
   const words = personalWords(join(dir, 'sandbox.db'));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { contract } from '../../src/partner/contract/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { changeTenant, joinFleet } from '../harness/fleet.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 
 test('a webhook of a move has somebody invited, and that of their interview lands its result', async () => {
   const world = await joinFleet({ jobs: 1, candidates: 6 });
@@ -34,7 +34,7 @@ test('a webhook of a move has somebody invited, and that of their interview land
   };
   await partner.jobCandidates.move({ params: { jobCandidateId }, body: { stageId } });
   // The request, and then the webhook of its batch, which says what became of it.
-  await expect.poll(settled, { timeout: scaled(120_000) }).toEqual(['invited']);
+  await expect.poll(settled, { timeout: patience(120_000) }).toEqual(['invited']);
   const invited = await invites();
   await control.act('takeInterview', { assessmentId, jobCandidateId, score: 77 });
   const landed = () => {
@@ -43,7 +43,7 @@ test('a webhook of a move has somebody invited, and that of their interview land
     hris.close();
     return rows.filter((row) => row['assessment_id'] === assessmentId).map((row) => row['score']);
   };
-  await expect.poll(landed, { timeout: scaled(120_000) }).toEqual([77]);
+  await expect.poll(landed, { timeout: patience(120_000) }).toEqual([77]);
   expect(await invites()).toBe(invited);
   await store.close();
   await world.close();

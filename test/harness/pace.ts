@@ -28,6 +28,14 @@ export function scaled(ms: number): number {
   return Math.round(ms * pace());
 }
 
+/** Beside other work a machine may become this many times slower within minutes of the start. */
+const SWING = 4;
+
+/** How long to wait for what must come: only a hang ends it, however busy the machine becomes after the start. */
+export function patience(ms: number): number {
+  return Math.round(ms * Math.max(SWING, 2 * pace()));
+}
+
 /**
  * For a test of an upper limit of time, which has to hold whatever the pace: a machine that stalls exceeds it, but not
  * time after time, as a fault does.

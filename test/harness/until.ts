@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeWorlds } from './open-worlds.ts';
-import { scaled } from './pace.ts';
+import { patience } from './pace.ts';
 
 export interface UntilOptions {
   /** On a machine of the usual speed; a slower one gets more. */
@@ -20,7 +20,7 @@ export async function until<T>(
   met: () => Promise<T | false | undefined>,
   { timeoutMs = 120_000, everyMs = 100, instead }: UntilOptions = {},
 ): Promise<T> {
-  const limit = scaled(timeoutMs);
+  const limit = patience(timeoutMs);
   const end = performance.now() + limit;
   for (;;) {
     const value = await met();

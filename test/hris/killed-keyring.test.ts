@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { encrypt } from '../../src/hris/sftp/open-pgp.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { makeOwnKey, OWN_PASSPHRASE } from './counterparts/open-pgp-key.ts';
 import { signal } from './profile.ts';
@@ -31,7 +31,10 @@ test('a private key that a killed process left on the disk goes with the next us
   };
   const child = spawn(process.execPath, [PROCESS], { env, stdio: 'inherit' });
   onTestFinished(() => void child.kill('SIGKILL'));
-  await vi.waitFor(async () => expect(await keysIn(folder)).not.toEqual([]), { timeout: scaled(20_000), interval: 5 });
+  await vi.waitFor(async () => expect(await keysIn(folder)).not.toEqual([]), {
+    timeout: patience(20_000),
+    interval: 5,
+  });
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await keysIn(folder)).not.toEqual([]);

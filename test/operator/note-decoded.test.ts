@@ -5,9 +5,9 @@ import { verifyAudit } from '../../src/store/audit.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { recordDigest } from '../../src/store/person-marks.ts';
 import { addTenant } from '../console/open-console.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 
-const PATIENCE = scaled(30_000);
+const PATIENCE = patience(30_000);
 const TOGETHER_MS = 60_000;
 const NAME = 'Eva Canary-Lind';
 

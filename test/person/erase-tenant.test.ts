@@ -19,13 +19,13 @@ import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { landings } from '../../src/streams/streams.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { seedEverywhere } from '../store/seeded-person.ts';
 import { freshStore } from '../store/stores.ts';
 import { ACME } from '../tenants/acme.ts';
 
-const PATIENCE = scaled(30_000);
+const PATIENCE = patience(30_000);
 const EVA = { tenant: 'acme', candidate: '501', application: '9501', enrolment: '7501', employee: '31' };
 const ASKED = { tenantId: 'acme', by: 'ann', reason: 'end of contract', landing: 'delete' } as const;
 

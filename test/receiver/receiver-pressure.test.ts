@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { deliver, deliveryStore, hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
 /** A socket that has sent its headers and `bytes` of a body it declared longer. */
@@ -45,7 +45,7 @@ test('a chunked body over the limit is cut off while it streams', async () => {
   const slow = await openSlowly(receiver.url, 'chunked', '');
   const chunk = `3e8\r\n${'x'.repeat(1_000)}\r\n`;
   for (let n = 0; n < 3; n++) slow.socket.write(chunk);
-  await vi.waitFor(() => expect(slow.answer()).toContain('413'), { timeout: scaled(30_000) });
+  await vi.waitFor(() => expect(slow.answer()).toContain('413'), { timeout: patience(30_000) });
   slow.socket.destroy();
   expect(await rows()).toHaveLength(0);
 });
@@ -55,7 +55,7 @@ test('slow bodies are answered 408, their sockets closed, and others are served 
   const slow = await Promise.all(Array.from({ length: 50 }, () => openSlowly(receiver.url, 500, '{"event"')));
   expect((await deliver(receiver.url, hired([1]))).status).toBe(200);
   await vi.waitFor(() => expect(slow.every((one) => one.answer().includes('408'))).toBe(true), {
-    timeout: scaled(30_000),
+    timeout: patience(30_000),
   });
   await Promise.all(slow.map((one) => one.closed));
 });
@@ -65,7 +65,7 @@ test('a connection that ends in the middle of its body leaves no row', async () 
   const slow = await openSlowly(receiver.url, 500, '{"event":"candidate.hired"}');
   slow.socket.destroy();
   await vi.waitFor(async () => expect(await metrics()).toContain('code="WEBHOOK_ABORTED"} 1'), {
-    timeout: scaled(30_000),
+    timeout: patience(30_000),
   });
   expect(await rows()).toHaveLength(0);
 });
@@ -83,7 +83,7 @@ test('deliveries that arrive before the store is open are held and then stored',
   built.store = deliveryStore(store);
   const answers = Promise.all([1, 2, 3].map((id) => deliver(receiver.url, hired([id]))));
   await vi.waitFor(async () => expect(await metrics()).toMatch(/hirebridge_webhook_held 3/), {
-    timeout: scaled(30_000),
+    timeout: patience(30_000),
   });
   expect(await receiver.trouble()).toBeDefined();
   expect(await rows()).toHaveLength(0);
@@ -132,7 +132,7 @@ test('closing answers what is held instead of leaving it to a timeout', async ()
     openStore: () => Promise.reject(new Error('down')),
   });
   const answer = deliver(receiver.url, hired([1]));
-  await vi.waitFor(async () => expect(await receiver.trouble()).toBeDefined(), { timeout: scaled(30_000) });
+  await vi.waitFor(async () => expect(await receiver.trouble()).toBeDefined(), { timeout: patience(30_000) });
   await receiver.close();
   expect((await answer.catch(() => ({ status: 503 }))).status).toBe(503);
 });

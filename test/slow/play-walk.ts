@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/until.ts';
 
@@ -95,7 +95,7 @@ export async function playLine(line: string, place: Place, codes: readonly numbe
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     // What stays without saying so would be waited for until the test ends.
-    ...(line.endsWith(' &') ? {} : { timeout: scaled(240_000) }),
+    ...(line.endsWith(' &') ? {} : { timeout: patience(240_000) }),
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));

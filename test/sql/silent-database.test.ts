@@ -3,14 +3,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/sql/open-database.ts';
 import { openStore, storeAnswers } from '../../src/store/open-store.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience, scaled } from '../harness/pace.ts';
 import { createDatabase } from '../harness/postgres.ts';
 
 type Tables = Record<'seen', { id: number }>;
 
 /** Without the circuit, nothing would end a statement before this, or a test that waits for one. */
 const ENDLESS = { statement_timeout: '600000' };
-const SOON = { timeout: scaled(60_000) };
+const SOON = { timeout: patience(60_000) };
 
 async function behindProxy(
   settings: Record<string, string> = {},
@@ -129,5 +129,5 @@ test('a store whose database fell silent is not ready within a second, and is ag
   const begin = performance.now();
   expect(await storeAnswers(store)).toBe(false);
   expect(performance.now() - begin).toBeLessThan(scaled(5_000));
-  await expect.poll(() => storeAnswers(store), { timeout: scaled(30_000) }).toBe(true);
+  await expect.poll(() => storeAnswers(store), { timeout: patience(30_000) }).toBe(true);
 });

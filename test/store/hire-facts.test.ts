@@ -16,7 +16,7 @@ import { answerHold, closeHold, listHolds, openHold, readHold } from '../../src/
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { openStore, readClock, type Store } from '../../src/store/open-store.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { holdPerson, who } from './known-people.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
@@ -227,7 +227,7 @@ describe.each(kinds)('the store on %s', (kind) => {
         await addHints(other, 'acme', 'people', ['2']);
         return (await readHints(store, 'acme', 'people')).some((hint) => hint.hintedAt > (first?.hintedAt ?? 0));
       },
-      { timeout: scaled(30_000) },
+      { timeout: patience(30_000) },
     );
     await clearHints(store, 'acme', 'people', [
       { recordId: '1', hintedAt: first?.hintedAt ?? 0 },

@@ -79,6 +79,9 @@ export async function measurePasses(
   }
 }
 
+/** Tables that a worker writes every few seconds, whatever it does: a slow machine counts more of these. */
+const BY_THE_CLOCK: ReadonlySet<string> = new Set(['rate_limits', 'leases', 'processes', 'audit', 'audit_heads']);
+
 async function measureSecond(world: World, pages: number, say: (line: string) => void): Promise<Measure[]> {
   const records = countWrites(fileOf(world.hrisUrl));
   const bookkeeping = countWrites(fileOf(world.storeUrl));
@@ -86,10 +89,16 @@ async function measureSecond(world: World, pages: number, say: (line: string) =>
   const { counts, calls } = await pass(world, say);
   const rows = bookkeeping.take();
   say(`rows written in the store: ${JSON.stringify(rows)}`);
+  const ofPass = Object.entries(rows).filter(([table]) => !BY_THE_CLOCK.has(table));
   return [
     { what: 'unchanged in the second pass', value: counts.unchanged, exactly: counts.read, unit: '' },
     { what: 'record rows written by the second pass', value: sum(records.take()), exactly: 0, unit: '' },
-    { what: 'bookkeeping rows of the second pass', value: sum(rows), most: 2 * pages + 1, unit: '' },
+    {
+      what: 'bookkeeping rows of the second pass',
+      value: sum(Object.fromEntries(ofPass)),
+      most: 2 * pages + 1,
+      unit: '',
+    },
     { what: 'list calls of the second pass', value: calls, most: Math.floor(1.05 * pages), unit: '' },
   ];
 }

@@ -22,7 +22,7 @@ import type { Tenant } from '../../src/tenants/schema.ts';
 import { createHrisCheck, createNotifier, startChores } from '../../src/worker/chores.ts';
 import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { createBackOff, createChoreRunner } from '../../src/worker/run-chores.ts';
-import { scaled } from '../harness/pace.ts';
+import { patience } from '../harness/pace.ts';
 import { until } from '../harness/world.ts';
 import { freshStore } from '../store/stores.ts';
 
@@ -407,7 +407,7 @@ test('values of tenants that were removed, or cannot be read, are cleared as the
     return { plans: plans.map((row) => row.tenant_id).toSorted(), pairs: pairs.map((row) => row.tenant_id).toSorted() };
   };
   const left = { plans: ['broken', 'patient'], pairs: ['broken', 'patient', 'unreadable'] };
-  await vi.waitFor(async () => expect(await kept()).toEqual(left), { timeout: scaled(30_000), interval: 50 });
+  await vi.waitFor(async () => expect(await kept()).toEqual(left), { timeout: patience(30_000), interval: 50 });
 });
 
 test('a removed tenant whose values cannot be cleared keeps nobody waiting, and none behind it', async () => {

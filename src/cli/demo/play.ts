@@ -10,7 +10,7 @@ import type { StreamCounts } from '../../streams/stream-activities.ts';
 import { pullStreams } from '../../streams/streams.ts';
 import { MAIN_FILE, type Supervisor } from '../supervise.ts';
 import type { EmployeeRow, HrisTables } from './hris.ts';
-import { type Cast, hire, playOnboarding, setStartDate } from './recruiting.ts';
+import { type Cast, hire, PATIENCE_MS, playOnboarding, QUIET_MS, setStartDate } from './recruiting.ts';
 import { type HireView, observeHires, type Screen } from './report.ts';
 import { countJobs, demoStreams, openPosition, type Stage } from './stage.ts';
 
@@ -31,7 +31,6 @@ export interface Seen {
 }
 
 const TURN_MS = 250;
-const PATIENCE_MS = 180_000;
 
 /**
  * Plays the five hires and their onboarding, answers the one that waits; returns once all are verified or time is up.
@@ -142,7 +141,6 @@ export interface Streamed {
 const CORRECTED = '900001';
 /** The city that each side enters at the same moment; the mapping decides which edit stays. */
 const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
-const STREAMS_PATIENCE_MS = 90_000;
 
 /**
  * HR corrects the number of a hired person, and edits their city while the recruiter edits it too; the second customer
@@ -164,9 +162,9 @@ export async function playStreams(
     return data.city === CITIES.hris && (await tables.readCity(employeeId)) === CITIES.hris;
   };
   const [crossed, job, number] = await Promise.all([
-    timed(isCrossed, stop),
-    timed(async () => (await countJobs(stage.second)) > 0, stop),
-    timed(async () => (await shownNumber(stage, enrolment ?? '')) === CORRECTED, stop),
+    timed('the city that both sides edited', isCrossed, stop),
+    timed('the job of the open position', async () => (await countJobs(stage.second)) > 0, stop),
+    timed('the corrected number', async () => (await shownNumber(stage, enrolment ?? '')) === CORRECTED, stop),
   ]);
   const jobs = await countJobs(stage.second);
   const isCorrected = (await shownNumber(stage, enrolment ?? '')) === CORRECTED;
@@ -182,9 +180,14 @@ async function shownNumber({ partner }: Stage, onboardingCandidateId: string): P
 }
 
 /** Seconds until `holds` is true, or until patience ends. */
-async function timed(holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
+async function timed(what: string, holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
   const began = performance.now();
-  while (!(await holds()) && !stop.aborted && performance.now() < began + STREAMS_PATIENCE_MS) await pause(250);
+  let isTold = false;
+  while (!(await holds()) && !stop.aborted && performance.now() < began + PATIENCE_MS) {
+    if (!isTold && performance.now() > began + QUIET_MS) process.stderr.write(`Still waiting for ${what}.\n`);
+    isTold = performance.now() > began + QUIET_MS;
+    await pause(250);
+  }
   return Math.round((performance.now() - began) / 100) / 10;
 }
 
@@ -193,15 +196,13 @@ export type Pulled = Record<DemoStream, { partner: number; hris: number }>;
 
 type DemoStream = (typeof demoStreams)[number];
 
-const PULLED_PATIENCE_MS = 60_000;
-
 /** Waits until every stream has landed all of the partner's records, or patience ends. */
 export async function untilPulled({ partner: client }: Stage, tables: HrisTables, stop: AbortSignal): Promise<Pulled> {
   const lists = await Promise.all(demoStreams.map((name) => client.readAll(pullStreams[name].list, {})));
   const partner = new Map<DemoStream, number>(
     demoStreams.map((name, index) => [name, lists[index]?.items.length ?? 0]),
   );
-  const until = performance.now() + PULLED_PATIENCE_MS;
+  const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const countOf = async (name: DemoStream) => ({
       partner: partner.get(name) ?? 0,
@@ -217,15 +218,13 @@ export function isPulled(pulled: Partial<Pulled>): boolean {
   return Object.values(pulled).every(({ partner, hris }) => partner === hris && partner > 0);
 }
 
-const COUNTS_PATIENCE_MS = 30_000;
-
 /**
  * A finished run of every stream, by `<tenant>/<stream>`: the latest, or the next to end if the latest is in progress,
- * because a run's counts are complete only at its end. A run that does not end within 30 s is counted as it is.
+ * because a run's counts are complete only at its end. When patience ends, a run is counted as it is.
  */
 export async function countStreams(store: Store, stop: AbortSignal): Promise<Record<string, StreamCounts>> {
   const ended = new Map<string, StreamCounts>();
-  const until = performance.now() + COUNTS_PATIENCE_MS;
+  const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const rows = await listStreams(store);
     const isLast = stop.aborted || performance.now() > until;

@@ -71,7 +71,13 @@ interface StoryPlay {
   say: (line: string) => void;
 }
 
-const PATIENCE_MS = 90_000;
+/**
+ * How long the demo waits for one thing that must come. A slow or busy machine needs minutes where an idle one needs
+ * seconds; Ctrl-C ends the demo at once.
+ */
+export const PATIENCE_MS = 600_000;
+/** After this long it says what it waits for. */
+export const QUIET_MS = 60_000;
 const SCORE = 86;
 const EMAIL = 'story@example.com';
 

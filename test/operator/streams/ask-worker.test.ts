@@ -8,7 +8,7 @@ import { ConnectorError } from '../../../src/errors.ts';
 import { createLogger } from '../../../src/log.ts';
 import { type AnswersOptions, answerSync, askWorker, socketFolder } from '../../../src/operator/ask-worker.ts';
 import { type StreamRequest, type StreamResult } from '../../../src/operator/follow-stream.ts';
-import { scaled } from '../../harness/pace.ts';
+import { patience } from '../../harness/pace.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 
 const REQUEST: StreamRequest = { tenantId: 'acme', stream: 'jobs', mode: 'full', rewrite: false, by: 'ann' };
@@ -131,7 +131,7 @@ test('the following ends once nobody listens any more', async () => {
   client.write(`${JSON.stringify(QUESTION)}\n{"go":true}\n`);
   let heard = '';
   client.on('data', (chunk) => (heard += String(chunk)));
-  await vi.waitUntil(() => heard.includes('look'), { timeout: scaled(30_000) });
+  await vi.waitUntil(() => heard.includes('look'), { timeout: patience(30_000) });
   client.destroy();
   await expect(aborted.promise).resolves.toBeUndefined();
 });
