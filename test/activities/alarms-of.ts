@@ -9,7 +9,10 @@ import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 export async function alarmsOf(store: Store, tenant: Tenant): Promise<unknown[]> {
   await readTenantState(store, tenant.tenant);
   const raise = createAlarmRound(store, createRootLogger(undefined, 'silent'));
-  await raise(await listTenantStates(store), new Map([[tenant.tenant, tenant]]));
+  await raise(
+    await listTenantStates(store),
+    new Map([[tenant.tenant, { ...tenant, partner: { ...tenant.partner, webhooks: 'on' } }]]),
+  );
   const alarms = await listAlarms(store, tenant.tenant);
   return alarms.map(({ subject, reason, message }) => ({ subject, reason, message }));
 }

@@ -19,6 +19,7 @@ const COMPLAINTS: Record<string, Shown[] | string> = {
   '1: a webhook is answered 200, and nobody handles it': [
     ['receiver/receiver.test.ts', 'an unknown event is stored as unknown, answered 200 and alarmed'],
     [SILENT, 'webhooks answered 200 whose records nobody reads'],
+    [SILENT, 'webhooks that are all refused'],
   ],
   '2: a run that was throttled counts as completed': [
     ['activities/streams/throttled-pages.test.ts', 'reads everybody all the same, and is done only then'],

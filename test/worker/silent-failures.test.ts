@@ -20,13 +20,16 @@ interface Working {
   wholeLists: boolean;
   /** Hints are followed. */
   hints: boolean;
+  /** Webhooks have a key that is known. */
+  accepted: boolean;
   held?: LimitCode;
   refused?: string;
 }
 
-const fine: Working = { runs: true, wholeLists: true, hints: true };
+const fine: Working = { runs: true, wholeLists: true, hints: true, accepted: true };
 
 const tenant = {
+  partner: { webhooks: 'on' },
   policies: { reconcile: { every: 5 * MINUTE } },
   streams: { ...everyStream(() => ({})), candidates: { every: EVERY, wholeWithin: DAY } },
 } as unknown as Tenant;
@@ -35,12 +38,16 @@ function createWeek() {
   const run = { stream: 'candidates', refused_code: null as string | null, refused_message: null };
   let [updatedAt, wholeAt, now] = [START, START, START];
   let hintedAt: number | undefined;
+  let [acceptedAt, refusedAt] = [START, 0];
   return {
     /** Goes on by one minute, and tells the alarms that stand then. */
     minute(works: Working): string[] {
       now += MINUTE;
       // A webhook comes every ten minutes.
-      if ((now - START) % (10 * MINUTE) === 0) hintedAt ??= now;
+      if ((now - START) % (10 * MINUTE) === 0) {
+        if (works.accepted) [hintedAt, acceptedAt] = [hintedAt ?? now, now];
+        else refusedAt = now;
+      }
       if ((now - START) % EVERY === 0) {
         if (works.runs) updatedAt = now;
         if (works.runs && works.hints) hintedAt = undefined;
@@ -64,6 +71,11 @@ function createWeek() {
       standing: [standing as unknown as StreamState],
       hintedSince: new Map(hintedAt === undefined ? [] : [['candidates', hintedAt]]),
       stuck: [],
+      webhooks: {
+        tenantId: 'acme',
+        acceptedAt,
+        refused: refusedAt === 0 ? [] : [{ reason: 'WEBHOOK_KEY_WRONG', count: 1, lastAt: refusedAt }],
+      },
     };
   }
 }
@@ -77,6 +89,7 @@ test('a clean week of runs, hints and whole lists raises no alarm', () => {
 describe('what peers lose in silence is an alarm within the stated time and one interval', () => {
   test.each<[what: string, broken: Partial<Working>, alarm: string, withinMs: number]>([
     ['webhooks answered 200 whose records nobody reads', { hints: false }, 'HINTS_WAIT', 3 * EVERY],
+    ['webhooks that are all refused', { accepted: false }, 'WEBHOOK_KEY_WRONG', 60 * MINUTE],
     ['runs that no longer come to an end', { runs: false }, 'STALE', 3 * EVERY],
     ['edits that no webhook tells, in a list that is not read', { wholeLists: false }, 'WHOLE_LIST_LATE', DAY],
     ['a list that is empty all of a sudden', { held: 'ZERO_ROWS' }, 'ZERO_ROWS', 0],
