@@ -10,7 +10,7 @@ import type { StreamCounts } from '../../streams/stream-activities.ts';
 import { pullStreams } from '../../streams/streams.ts';
 import { MAIN_FILE, type Supervisor } from '../supervise.ts';
 import type { EmployeeRow, HrisTables } from './hris.ts';
-import { type Cast, hire, PATIENCE_MS, playOnboarding, QUIET_MS, setStartDate } from './recruiting.ts';
+import { type Cast, hire, PATIENCE_MS, playOnboarding, setStartDate } from './recruiting.ts';
 import { type HireView, observeHires, type Screen } from './report.ts';
 import { countJobs, demoStreams, openPosition, type Stage } from './stage.ts';
 
@@ -179,14 +179,17 @@ async function shownNumber({ partner }: Stage, onboardingCandidateId: string): P
   return (data.externalStatus as { employeeId?: unknown } | null | undefined)?.employeeId;
 }
 
+/** A wait that takes longer is told. */
+const QUIET_MS = 60_000;
+
 /** Seconds until `holds` is true, or until patience ends. */
 async function timed(what: string, holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
   const began = performance.now();
-  let isTold = false;
-  while (!(await holds()) && !stop.aborted && performance.now() < began + PATIENCE_MS) {
-    if (!isTold && performance.now() > began + QUIET_MS) process.stderr.write(`Still waiting for ${what}.\n`);
-    isTold = performance.now() > began + QUIET_MS;
-    await pause(250);
+  const notice = setTimeout(() => process.stderr.write(`Still waiting for ${what}.\n`), QUIET_MS);
+  try {
+    while (!(await holds()) && !stop.aborted && performance.now() < began + PATIENCE_MS) await pause(250);
+  } finally {
+    clearTimeout(notice);
   }
   return Math.round((performance.now() - began) / 100) / 10;
 }

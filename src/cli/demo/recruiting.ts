@@ -76,8 +76,6 @@ interface StoryPlay {
  * seconds; Ctrl-C ends the demo at once.
  */
 export const PATIENCE_MS = 600_000;
-/** After this long it says what it waits for. */
-export const QUIET_MS = 60_000;
 const SCORE = 86;
 const EMAIL = 'story@example.com';
 
