@@ -41,7 +41,7 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
   beat();
   const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, [...leads, ...sent]);
   const verdicts = new Map(unread.map((one) => [one.id, one]));
-  const run: Run = { ...context, settings, now, verdicts, waitMs: 0, isOutOfCredits: false };
+  const run: Run = { ...context, settings, now, verdicts, waitMs: 0, credits: { isOut: false, mayTry: true } };
   const failures = createFailures();
   for (const one of [...left, ...leads.filter(({ consentOn }) => consentOn === undefined)]) {
     await failures.tryOne(() => lookUp(run, one, rows.get(sourcedKey(one))));
@@ -53,13 +53,10 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
     `${fresh} leads would become candidates in one run, more than ${settings.atOnce} (sourcing.atOnce in the tenant ` +
     'file). None of them did.';
   await assertFew(run, { fresh, most: settings.atOnce, code: 'MASS_SOURCING', message });
-  const credits = await creditsOf(run, { code: NO_CREDITS, table: 'sourced_leads' });
-  run.isOutOfCredits = credits.isOut;
-  let mayTry = credits.mayTry;
+  run.credits = await creditsOf(run, { code: NO_CREDITS, table: 'sourced_leads' });
   for (const one of planned) {
-    if (mayTry) await failures.tryOne(() => take(run, one));
+    if (run.credits.mayTry) await failures.tryOne(() => take(run, one));
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
-    if (run.isOutOfCredits) mayTry = false;
     beat();
   }
   if (run.waitMs > 0) throw outcomeUnknown('A new candidate', run.waitMs);
@@ -98,7 +95,8 @@ interface Run extends PushContext {
   verdicts: Map<string, Verdict>;
   /** Time until requests without an answer can be looked up. */
   waitMs: number;
-  isOutOfCredits: boolean;
+  /** While the partner is out of credits, one request finds out whether there are some again. */
+  credits: { isOut: boolean; mayTry: boolean };
 }
 
 const NO_CREDITS = 'LEAD_CREDITS';
@@ -419,8 +417,8 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   const guard = guardFor('add candidate', limits.giveUpMs, clock, sinceRead);
   const answered = await send(run, { lead, row, writeId, body: bodyOf(run, lead, person), guard });
   if (answered === undefined) return;
-  if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
-  run.isOutOfCredits = false;
+  if (run.credits.isOut) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
+  run.credits = { isOut: false, mayTry: true };
   const { data } = answered;
   // Somebody made the candidate between our look-up and this request, so the partner ignored all but the e-mail.
   const isRaced = person === undefined && data.isExisting === true;
@@ -456,8 +454,10 @@ async function send(run: Run, { body, guard, ...about }: Sending) {
     return await run.connection.partner.candidates.add({ body }, { signal, beforeSend });
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') waitFor(run, run.deps.limits.giveUpMs);
-    else await settleRefused(run, { ...about, error });
+    if (error.action === 'unknown') {
+      waitFor(run, run.deps.limits.giveUpMs);
+      run.credits.mayTry &&= !run.credits.isOut;
+    } else await settleRefused(run, { ...about, error });
     return undefined;
   }
 }
@@ -488,7 +488,7 @@ async function settleRefused(run: Run, { lead, row, writeId, error }: Refused): 
   if (error.status === 402) {
     await settleLead(store, row, { state: 'absent', code: NO_CREDITS });
     await openHold(store, { tenantId: run.key.tenantId, ...holdOf(NO_CREDITS, { jobId: lead.jobId }) });
-    run.isOutOfCredits = true;
+    run.credits = { isOut: true, mayTry: false };
     return tell(run, lead, 'held', 'the hiring platform has no credits for new candidates');
   }
   const isRefused = error.action === 'reject';

@@ -32,8 +32,8 @@ import { candidateResume } from './records/resumes.ts';
 import { openSharePage } from './share-page.ts';
 import type { SandboxState } from './state.ts';
 
-/** Larger than the largest body the spec allows: 5,000 invites or URLs. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** Larger than the largest body the spec allows: 5,000 invites, or URLs of 4 KB with signatures in them. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** One answered or unanswered request, for a log line; no body, no personal data. */
 export interface RequestLog {

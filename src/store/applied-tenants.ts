@@ -3,6 +3,7 @@ import { ConnectorError } from '../errors.ts';
 import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
+import { closeAllHolds } from './holds.ts';
 import type { Store, StoreTables } from './open-store.ts';
 import { giveUpPeople, lapseCreating, nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
@@ -315,7 +316,7 @@ export async function removeApplied(trx: Store, version: number, { tenantId, by 
   return numUpdatedRows > 0n;
 }
 
-/** Records that a worker ended the schedules and workflows of a removed tenant; releases what its hires held. */
+/** Records that a worker ended the schedules and workflows of a removed tenant; releases what its hires held and closes its holds. */
 export async function recordEnd(store: Store, tenantId: string): Promise<void> {
   await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
@@ -328,6 +329,7 @@ export async function recordEnd(store: Store, tenantId: string): Promise<void> {
     if (numUpdatedRows === 0n) return;
     await giveUpPeople(trx, tenantId);
     await lapseCreating(trx, tenantId);
+    await closeAllHolds(trx, tenantId);
   });
 }
 

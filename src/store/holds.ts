@@ -304,6 +304,16 @@ export async function closeTenantHoldsLike(store: Store, tenantId: string, patte
     .execute();
 }
 
+/** Closes every open hold of a tenant and its hires: nobody is to answer for a tenant that is no more. */
+export async function closeAllHolds(store: Store, tenantId: string): Promise<void> {
+  await store.kysely
+    .updateTable('holds')
+    .set({ closed_at: store.now })
+    .where('tenant_id', '=', tenantId)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
 /** Tenants with an open tenant-wide hold whose code matches this pattern. */
 export async function tenantsHeldLike({ kysely }: Store, pattern: string): Promise<Set<string>> {
   const rows = await kysely

@@ -13,6 +13,7 @@ import {
 import { readAudit } from '../../src/store/audit.ts';
 import { assertMayWrite, freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { insertHires } from '../../src/store/hires.ts';
+import { listHolds, openHold } from '../../src/store/holds.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
@@ -101,7 +102,11 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     expect(await pauseByPerson(store, ada)).toBe(false);
     expect(await pauseTenant(store, 'acme', 'KEY_REFUSED', '401')).toBe(false);
     expect(await listAppliedTenants(store)).toMatchObject([{ state: 'removed', endedAt: null }]);
+    for (const hire of [{}, { jobCandidateId: '7', period: 1 }])
+      await openHold(store, { tenantId: 'acme', ...hire, code: 'ASKED', message: 'asked', answers: ['retry'] });
+    expect(await listHolds(store)).toHaveLength(2);
     await recordEnd(store, 'acme');
+    expect(await listHolds(store)).toEqual([]);
     const [removed] = await listAppliedTenants(store);
     expect(removed?.endedAt).toBeGreaterThan(0);
     expect(await applyDefinitions(store, [{ ...acme, over: removed?.version ?? null }], 'bob')).toBe(true);

@@ -13,7 +13,7 @@ import {
   unlimited,
 } from '../../rate-limit/rate-limit.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import { cleanEmail, isTooLarge } from '../contract/shapes.ts';
+import { isTooLarge } from '../contract/shapes.ts';
 import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer, underOurNames } from './read-answer.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 
@@ -155,7 +155,7 @@ interface BuiltRequest {
 }
 
 /**
- * Checks the input against the contract and builds path, query and body. E-mails are cleaned and ids written in the
+ * Checks the input against the contract and builds path, query and body. E-mails, instants and ids are written in the
  * specification's form; all other values are sent unchanged. Error: `INVALID_INPUT`, naming record and fields, never
  * values.
  */
@@ -261,7 +261,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * The body as sent: e-mails cleaned, and digits in text as numbers wherever the schema asks for a number. Ids are text
+ * The body as sent: e-mails and instants in their one form, and digits in text as numbers wherever the schema asks for a number. Ids are text
  * for callers, and integers on the wire if the specification says so (`"jobIds": [12]`).
  */
 function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
@@ -276,7 +276,7 @@ function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
 }
 
 function textAsSent(schema: z.ZodType | undefined, text: string): unknown {
-  if (schema instanceof z.ZodEmail) return cleanEmail(text);
+  if (schema instanceof z.ZodPipe) return schema.safeParse(text).data ?? text;
   return schema instanceof z.ZodNumber && /^\d+$/.test(text) && !isTooLarge(text) ? Number(text) : text;
 }
 

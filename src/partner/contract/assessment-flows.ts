@@ -10,7 +10,7 @@ import {
   statusList,
   statusPage,
 } from './endpoint.ts';
-import { atLeastOne, IntegerId, LooseNumber, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
+import { atLeastOne, emailToSend, IntegerId, LooseNumber, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
 
 export const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
 export const flowStatuses = ['ACTIVE', 'INACTIVE', 'DELETED'] as const;
@@ -56,15 +56,16 @@ function withFlowCandidateId(entry: unknown): unknown {
   return { ...entry, flowCandidateId: entry.id };
 }
 
+/** Null is as good as nothing: a flow's answer may be sent back as it came. */
 export const FlowStepInput = z
   .object({
     assessmentId: z.string().min(1),
-    passThreshold: z.number().min(0).max(100).optional(),
-    assessmentType: z.string().optional(),
-    type: z.string().optional(),
-    name: z.string().optional(),
-    instructions: z.string().optional(),
-    passAction: z.string().optional(),
+    passThreshold: z.number().min(0).max(100).nullish(),
+    assessmentType: z.string().nullish(),
+    type: z.string().nullish(),
+    name: z.string().nullish(),
+    instructions: z.string().nullish(),
+    passAction: z.string().nullish(),
   })
   .meta({ id: 'FlowStepInput' });
 export type FlowStepInput = z.input<typeof FlowStepInput>;
@@ -94,7 +95,7 @@ export const assessmentFlows = {
     path: '/assessment-flows',
     section: '4.7',
     summary: 'Create a flow',
-    body: z.object({ flowName, description: z.string().optional(), steps }),
+    body: z.object({ flowName, description: z.string().nullish(), steps }),
     status: 200,
     envelope: 'status-data',
     response: statusData(AssessmentFlow),
@@ -111,7 +112,7 @@ export const assessmentFlows = {
     body: atLeastOne(
       z.object({
         flowName: flowName.optional(),
-        description: z.string().optional(),
+        description: z.string().nullish(),
         status: z.enum(flowStatuses).optional(),
         steps: steps.optional(),
       }),
@@ -179,7 +180,7 @@ export const assessmentFlows = {
     params,
     body: z
       .object({
-        email: z.email().optional(),
+        email: emailToSend().optional(),
         firstName: z.string().optional(),
         lastName: z.string().optional(),
         jobCandidateId: z.int().positive().optional(),

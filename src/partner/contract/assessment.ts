@@ -1,7 +1,18 @@
 /** Section 2.6: assessments (AI interviews), their questions, invitations and results. */
 import { z } from 'zod';
 import { valueAt } from './endpoint.ts';
-import { AnyObject, atLeastOne, Email, EpochTime, JobCandidateId, LooseNumber, openEnum, TextId } from './shapes.ts';
+import {
+  AnyObject,
+  atLeastOne,
+  Email,
+  EpochTime,
+  emailToSend,
+  JobCandidateId,
+  LooseNumber,
+  openEnum,
+  optionalInteger,
+  TextId,
+} from './shapes.ts';
 export const assessmentStatuses = ['ACTIVE', 'INACTIVE'] as const;
 export const assessmentTypes = ['AI_AUDIO_INTERVIEW', 'AI_VIDEO_INTERVIEW'] as const;
 export const bucketStatuses = ['pass', 'fail'] as const;
@@ -116,7 +127,7 @@ export const AudioInterviewInput = z
     title,
     hiringForRole: role,
     purposeOfInterview: purpose,
-    jobId: z.int().optional(),
+    jobId: optionalInteger(),
     isEmailVerificationRequired: z.boolean().default(true),
     status: z.enum(assessmentStatuses).default('ACTIVE'),
     duration: duration.default(20),
@@ -125,11 +136,11 @@ export const AudioInterviewInput = z
     buckets: buckets.optional(),
     shouldEvaluateCEFR: z.boolean().default(false),
     resumeAllowed: z.boolean().optional(),
-    maxResumeCount: z.int().min(1).max(5).optional(),
+    maxResumeCount: z.int().min(0).max(5).nullish(),
   })
-  .refine((body) => body.resumeAllowed !== true || body.maxResumeCount !== undefined, {
+  .refine((body) => body.resumeAllowed !== true || (body.maxResumeCount ?? 0) >= 1, {
     path: ['maxResumeCount'],
-    error: 'maxResumeCount is required when resumeAllowed is true',
+    error: 'maxResumeCount is required when resumeAllowed is true, from 1 to 5',
   })
   .meta({ id: 'AudioInterviewInput' });
 export type AudioInterviewInput = z.input<typeof AudioInterviewInput>;
@@ -170,7 +181,7 @@ export type QuestionUpdate = z.input<typeof QuestionUpdate>;
 
 export const AutoGenerateInput = z
   .object({
-    jobId: z.int().optional(),
+    jobId: optionalInteger(),
     purpose: purpose.optional(),
     role: role.optional(),
     duration: z.int().min(5).max(60).default(20),
@@ -192,7 +203,7 @@ const invitee = {
   jobCandidateId: z.int().positive().optional(),
   firstName: z.string().trim().min(1).optional(),
   lastName: z.string().trim().min(1).optional(),
-  emailAddress: z.email().optional(),
+  emailAddress: emailToSend().optional(),
 };
 const incomplete = { error: 'firstName, lastName and emailAddress are required without jobCandidateId' };
 

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { defineEndpoint, errorsOf, notFound, refusal, statusData, statusList } from './endpoint.ts';
-import { AnyObject, Email, IntegerId, IsoTime, LooseNumber, openEnum, pathText, queryTime, TextId } from './shapes.ts';
+import {
+  AnyObject,
+  Email,
+  IntegerId,
+  IsoTime,
+  instant,
+  LooseNumber,
+  openEnum,
+  pathText,
+  queryTime,
+  TextId,
+} from './shapes.ts';
 
 export const scheduleProfiles = ['INTERVIEW', 'EVENT'] as const;
 export const bookingModes = ['ONLINE', 'ONSITE', 'BOTH'] as const;
@@ -107,7 +118,7 @@ export const BookingInput = z
   .object({
     entityType: z.enum(bookingEntityTypes),
     entityId: z.string().min(1),
-    scheduledStartAt: z.iso.datetime({ offset: true }),
+    scheduledStartAt: instant(),
     selectedFormat: z.enum(['ONLINE', 'ONSITE']).optional(),
     selectedLocationId: z.int().optional(),
     bookingAnswers: z.record(z.string(), z.union([z.string(), z.array(z.string())])).optional(),

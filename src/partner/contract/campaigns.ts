@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { defineEndpoint, errorsOf, keyedList, notFound, refusal } from './endpoint.ts';
-import { AnyObject, IntegerId, IsoTime, isPhone, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
+import {
+  AnyObject,
+  emailToSend,
+  IntegerId,
+  IsoTime,
+  instant,
+  isPhone,
+  openEnum,
+  pathInteger,
+  queryInteger,
+  TextId,
+} from './shapes.ts';
 
 export const campaignPurposes = ['SCHEDULE', 'ONLINE_INTERVIEW', 'INTEREST_CHECK', 'ASSESSMENT_REMINDER'] as const;
 export const callTypes = ['IVR', 'AICall'] as const;
@@ -64,8 +75,8 @@ export const CampaignInput = z
     jobDetails: AnyObject.optional(),
     callTime: timeOfDay.optional(),
     followUpRetries: z.array(z.object({ time: timeOfDay, delayDays: z.int().min(0) })).optional(),
-    callStartTimeUtc: z.iso.datetime().optional(),
-    retryScheduleUtc: z.array(z.iso.datetime()).optional(),
+    callStartTimeUtc: instant().optional(),
+    retryScheduleUtc: z.array(instant()).optional(),
     callType: z.string().refine(isCallType, { error: 'callType must be IVR or AICall' }).optional(),
     aiCallScript: z.string().optional(),
     questions: z.array(z.unknown()).optional(),
@@ -88,12 +99,12 @@ const requiredDetails: Record<(typeof campaignPurposes)[number], readonly string
   ASSESSMENT_REMINDER: [],
 };
 
-const slotTime = z.union([timeOfDay, z.iso.datetime({ offset: true })], { error: 'must be a time, such as 09:30' });
+const slotTime = z.union([timeOfDay, instant()], { error: 'must be a time, such as 09:30' });
 
 /** The form of a slot's three fields is not shown (M6). */
 const InterviewSlot = z
   .looseObject({
-    date: z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'must be a date, YYYY-MM-DD' }),
+    date: z.union([z.iso.date(), instant()], { error: 'must be a date, YYYY-MM-DD' }),
     start: slotTime,
     end: slotTime,
   })
@@ -149,9 +160,9 @@ export const LeadInput = z
     firstName: z.string().trim().min(1),
     lastName: z.string().optional(),
     phone: z.string().refine(isPhone, { error: 'must be a phone number' }),
-    email: z.email().optional(),
+    email: emailToSend().optional(),
     externalRef: z.string().max(255).optional(),
-    consentAt: z.iso.datetime({ offset: true }).optional(),
+    consentAt: instant().optional(),
   })
   .meta({ id: 'LeadInput' });
 export type LeadInput = z.input<typeof LeadInput>;

@@ -17,7 +17,9 @@ import {
   AnyObject,
   atLeastOne,
   CandidateId,
+  calendarDate,
   Email,
+  emailToSend,
   IsoTime,
   JobCandidateId,
   JobId,
@@ -121,7 +123,7 @@ const profile = {
   linkedin: text,
   coverLetter: text,
   gender: text,
-  dateOfBirth: z.iso.date().optional(),
+  dateOfBirth: calendarDate().optional(),
   nationality: text,
   industry: text,
   category: text,
@@ -131,7 +133,7 @@ const profile = {
 /** `skills` on input: a list or a comma-separated string. */
 export const CandidateInput = z
   .object({
-    email: z.email(),
+    email: emailToSend(),
     ...profile,
     resume: z.url({ protocol: /^https?$/ }).optional(),
     jobId: z.int().optional(),
@@ -159,7 +161,7 @@ function hasParsedFields(body: {
 /** As CandidateInput without jobId and shouldParseResume; a resume URL is refused (C19). */
 export const CandidateUpdate = atLeastOne(
   z.object({
-    email: z.email().optional(),
+    email: emailToSend().optional(),
     ...profile,
     resume: z.never({ error: 'The resume URL cannot be updated' }).optional(),
   }),

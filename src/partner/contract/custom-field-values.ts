@@ -56,8 +56,8 @@ export const CustomFieldValueInput = z
     customFieldId: z.string().min(1),
     entityType: z.enum(entityTypes),
     entityId: sentId,
-    parentEntityType: z.string().min(1).optional(),
-    parentEntityId: sentId.optional(),
+    parentEntityType: z.string().min(1).nullish(),
+    parentEntityId: sentId.nullish(),
     value: CustomFieldInput,
   })
   .meta({ id: 'CustomFieldValueInput' });

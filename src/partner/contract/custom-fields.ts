@@ -49,7 +49,7 @@ export const CustomFieldDefinition = z
     fieldType: z.enum(fieldTypes),
     parentSection: z.string().optional(),
     options: options.nullable().optional(),
-    description: z.string().optional(),
+    description: z.string().nullish(),
   })
   .refine((field) => !['select', 'multi-select'].includes(field.fieldType) || Boolean(field.options?.length), {
     path: ['options'],

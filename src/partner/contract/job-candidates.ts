@@ -13,6 +13,7 @@ import {
   statusList,
   statusPage,
   successData,
+  valueAt,
   writeOutcome,
 } from './endpoint.ts';
 import { stageTypes } from './pipelines.ts';
@@ -20,6 +21,7 @@ import {
   AnyObject,
   atLeastOne,
   CandidateId,
+  calendarDate,
   Email,
   EpochTime,
   JobCandidateId,
@@ -56,20 +58,28 @@ export const JobCandidate = z
 export type JobCandidate = z.infer<typeof JobCandidate>;
 
 /** An item of the listings by stage: three records side by side (K16: the third is not shown). */
-export const StageCandidate = z
-  .looseObject({
-    candidate_details: Candidate,
-    jobCandidateDetails: z.preprocess(underItsId, JobCandidate),
-    onboardingFormDetails: z.unknown().optional(),
-  })
-  .meta({ id: 'StageCandidate' });
+export const StageCandidate = z.preprocess(
+  withItsIds,
+  z
+    .looseObject({
+      candidate_details: Candidate,
+      jobCandidateDetails: JobCandidate,
+      onboardingFormDetails: z.unknown().optional(),
+    })
+    .meta({ id: 'StageCandidate' }),
+);
 export type StageCandidate = z.infer<typeof StageCandidate>;
 
-/** Beside the candidate's own id, the job candidate's may be called as events and applications call it. */
-function underItsId(details: unknown): unknown {
-  if (typeof details !== 'object' || details === null || 'id' in details || !('jobCandidateId' in details))
-    return details;
-  return { ...details, id: details.jobCandidateId };
+/**
+ * Beside the candidate, the job candidate's id may be called as events and applications call it, and the candidate's
+ * left out.
+ */
+function withItsIds(item: unknown): unknown {
+  const details = valueAt(item, 'jobCandidateDetails');
+  if (typeof item !== 'object' || typeof details !== 'object' || details === null) return item;
+  const ids = { id: valueAt(details, 'jobCandidateId'), candidateId: valueAt(item, 'candidate_details.id') };
+  const missing = Object.entries(ids).filter(([key, id]) => !(key in details) && id !== undefined);
+  return { ...item, jobCandidateDetails: { ...details, ...Object.fromEntries(missing) } };
 }
 
 /** Answer of the stage move ("updated stage info", K2). */
@@ -161,7 +171,7 @@ export const JobCandidateUpdate = atLeastOne(
     currentJobTitle: z.string().optional(),
     company: z.string().optional(),
     gender: z.string().optional(),
-    dateOfBirth: z.iso.date().optional(),
+    dateOfBirth: calendarDate().optional(),
     nationality: z.string().optional(),
   }),
 ).meta({ id: 'JobCandidateUpdate' });

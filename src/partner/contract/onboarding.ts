@@ -16,6 +16,7 @@ import {
   CandidateId,
   Email,
   EpochTime,
+  emailToSend,
   FlowId,
   JobCandidateId,
   JobId,
@@ -145,7 +146,7 @@ export const EnrolmentInput = z
   .object({
     firstName: z.string().trim().min(1),
     lastName: z.string().trim().min(1),
-    email: z.email(),
+    email: emailToSend(),
     phoneNumber: z.e164().optional(),
     externalRef: z.string().max(255).nullable().optional(),
     metadata: AnyObject.nullable().optional(),

@@ -78,12 +78,19 @@ export function queryInteger(bounds: { min?: number; max?: number } = {}) {
   return z.preprocess((value: number | string) => integerFromText(value), z.int().min(min).max(max));
 }
 
+/** An integer that may be sent; its digits are taken too, and nothing between quotes is none (A16). */
+export function optionalInteger() {
+  return z
+    .preprocess((value: number | string | null) => (value === '' ? undefined : integerFromText(value ?? undefined)), z.int().optional())
+    .optional();
+}
+
 /** A number in the query, within bounds. */
 export function queryNumber(min: number, max: number) {
   return z.preprocess((value: number | string) => numberFromText(value), z.number().min(min).max(max));
 }
 
-/** `true` or `false` in the query. */
+/** `true` or `false` in the query, in any case. */
 export function queryBoolean() {
   return z.preprocess((value: boolean | string) => booleanFromText(value), z.boolean());
 }
@@ -104,9 +111,36 @@ export function queryIntegers() {
   return queryList(z.preprocess(integerFromText, z.int()));
 }
 
-/** An instant or a calendar date in the query. */
+/** An instant or a calendar date in the query; the instant comes out as `instant` gives it. */
 export function queryTime() {
-  return z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+  return z.preprocess((value: string) => utcForm(value), z.union([z.iso.datetime(), z.iso.date()]));
+}
+
+/**
+ * An instant that is sent: ISO 8601 in any of its forms, in UTC if it names no zone. Comes out as
+ * `2026-01-31T08:00:00.000Z`.
+ */
+export function instant() {
+  return z.preprocess((value: string) => utcForm(value), z.iso.datetime());
+}
+
+/** A calendar date that is sent; of an instant, the day that is written in it. */
+export function calendarDate() {
+  return z.preprocess((value: string) => (isInstant(value) ? value.slice(0, 10) : value), z.iso.date());
+}
+
+function isInstant(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 10 && instantOf(value) !== undefined && !/^\d+$/.test(value);
+}
+
+/** An instant in its one UTC form; anything else stays. */
+function utcForm(value: unknown): unknown {
+  return isInstant(value) ? instantOf(value) : value;
+}
+
+/** An e-mail that is sent: also with letters beyond ASCII (RFC 6531), and without what surrounds it. */
+export function emailToSend() {
+  return z.preprocess((value: string) => (typeof value === 'string' ? cleanEmail(value) : value), SentEmail);
 }
 
 /** A partial body that must carry at least one known field. */
@@ -154,7 +188,8 @@ function textFromNumber(value: unknown): unknown {
 }
 
 function booleanFromText(value: unknown): unknown {
-  return value === 'true' ? true : value === 'false' ? false : value;
+  const text = typeof value === 'string' ? value.toLowerCase() : value;
+  return text === 'true' ? true : text === 'false' ? false : value;
 }
 
 function listFromText(value: unknown): unknown {
@@ -177,6 +212,9 @@ export function cleanEmail(text: string): string {
   const at = visible.lastIndexOf('@');
   return visible.slice(0, at + 1) + visible.slice(at + 1).toLowerCase();
 }
+
+/** Some text, an @, and a domain of at least two labels. */
+const SentEmail = z.email({ pattern: /^[^\s@"]{1,64}@(?:[\p{L}\p{M}\p{N}-]+\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u });
 
 /** An e-mail of an answer, without surrounding characters. */
 export const Email = z.preprocess((value) => (typeof value === 'string' ? cleanEmail(value) : value), z.string());

@@ -224,7 +224,8 @@ export const jobs = {
     if (body.teamId !== undefined) requireTeam(ctx, body.teamId);
     const job = createJob(ctx, body);
     upsertValuesOf(ctx, 'job', job.id, body.customFields ?? {});
-    return { body: renderJob(ctx, findJob(ctx, job.id)) };
+    const made = findJob(ctx, job.id);
+    return { body: { ...made.fields, ...renderJob(ctx, made) } };
   },
 } satisfies OperationTree['jobs'];
 
@@ -339,7 +340,8 @@ export const candidates = {
 
   update(ctx, { params, body }) {
     const { customFields = {}, ...profile } = body;
-    const candidate = updateCandidate(ctx, params.candidateId, profile);
+    const also = Object.keys(customFields).length === 0 ? [] : ['customFields'];
+    const candidate = updateCandidate(ctx, params.candidateId, profile, also);
     upsertValuesOf(ctx, 'candidate', candidate.id, customFields);
     return success(answeredCandidate(ctx, candidate));
   },

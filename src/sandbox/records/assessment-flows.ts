@@ -15,12 +15,12 @@ interface FlowStep {
 
 interface StepInput {
   assessmentId: string;
-  passThreshold?: number | undefined;
-  assessmentType?: string | undefined;
-  type?: string | undefined;
-  name?: string | undefined;
-  instructions?: string | undefined;
-  passAction?: string | undefined;
+  passThreshold?: number | null | undefined;
+  assessmentType?: string | null | undefined;
+  type?: string | null | undefined;
+  name?: string | null | undefined;
+  instructions?: string | null | undefined;
+  passAction?: string | null | undefined;
 }
 
 interface AssessmentFlow {
@@ -45,7 +45,7 @@ function toFlow(row: Row): AssessmentFlow {
 /** A new ACTIVE flow. 404 for a step whose assessment is not the company's (L4, assumed). */
 export function createAssessmentFlow(
   ctx: Context,
-  input: { flowName: string; description?: string | undefined; steps: readonly StepInput[] },
+  input: { flowName: string; description?: string | null | undefined; steps: readonly StepInput[] },
 ): AssessmentFlow {
   const { state, company, now } = ctx;
   const steps = appended(ctx, [], input.steps);
@@ -84,7 +84,7 @@ export function updateAssessmentFlow(
   id: number,
   input: {
     flowName?: string | undefined;
-    description?: string | undefined;
+    description?: string | null | undefined;
     status?: string | undefined;
     steps?: readonly StepInput[] | undefined;
   },
@@ -93,7 +93,7 @@ export function updateAssessmentFlow(
   const after: AssessmentFlow = {
     ...before,
     name: input.flowName ?? before.name,
-    description: input.description ?? before.description,
+    description: input.description === undefined ? before.description : input.description,
     status: input.status ?? before.status,
     steps: input.steps === undefined ? before.steps : grown(ctx, before.steps, input.steps),
   };
@@ -129,7 +129,7 @@ function grown(ctx: Context, before: readonly FlowStep[], given: readonly StepIn
 
 function changedField(step: FlowStep, input: StepInput): string | undefined {
   const { passThreshold: _free, assessmentType, ...rest } = input;
-  const fixed: Record<string, unknown> = { ...rest, type: input.type ?? assessmentType };
+  const fixed: Record<string, unknown> = { ...rest, type: input.type ?? assessmentType ?? undefined };
   return Object.keys(fixed).find(
     (field) => fixed[field] !== undefined && fixed[field] !== step[field as keyof FlowStep],
   );

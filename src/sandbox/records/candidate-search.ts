@@ -18,35 +18,40 @@ interface CandidateQuery extends Search {
   appliedAtMax?: string | undefined;
 }
 
+interface Filter {
+  sql: string;
+  value?: (given: never) => string | number;
+}
+
 /**
  * Each filter as one condition with one value; lists travel as JSON text. Texts match a part, ignoring case (C12,
  * assumed).
  */
-const FILTERS: Record<string, { sql: string; value?: (given: never) => string | number }> = {
-  jobIds: {
-    sql: 'id in (select candidate_id from job_candidates where job_id in (select value from json_each(?)))',
-    value: (list: number[]) => JSON.stringify(list),
-  },
-  stageIds: {
-    sql: 'id in (select candidate_id from job_candidates where stage_id in (select value from json_each(?)))',
-    value: (list: number[]) => JSON.stringify(list),
-  },
+const FILTERS: Record<string, Filter> = {
   // No group resource exists in the API (C13, assumed): nobody is in any.
   groupIds: { sql: '? is null', value: (list: string[]) => JSON.stringify(list) },
   candidateEmail: { sql: 'email = lower(?)' },
   phone: { sql: "body ->> 'phone' = ?" },
   createdAtMin: { sql: 'created_at >= ?', value: Date.parse },
   createdAtMax: { sql: 'created_at <= ?', value: Date.parse },
-  appliedAtMin: { sql: 'id in (select candidate_id from job_candidates where applied_at >= ?)', value: Date.parse },
-  appliedAtMax: { sql: 'id in (select candidate_id from job_candidates where applied_at <= ?)', value: Date.parse },
+};
+
+/** Filters that one application of the candidate passes together. */
+const APPLICATION_FILTERS: Record<string, Filter> = {
+  jobIds: { sql: 'job_id in (select value from json_each(?))', value: (list: number[]) => JSON.stringify(list) },
+  stageIds: { sql: 'stage_id in (select value from json_each(?))', value: (list: number[]) => JSON.stringify(list) },
+  appliedAtMin: { sql: 'applied_at >= ?', value: Date.parse },
+  appliedAtMax: { sql: 'applied_at <= ?', value: Date.parse },
 };
 
 /** One page of GET /candidates/list as JSON texts, oldest first; the page number is 0-based. */
 export function candidatePage(ctx: Context, query: CandidateQuery): { items: string[]; total: number } {
-  const used = Object.entries(FILTERS).filter(([name]) => query[name as keyof CandidateQuery] !== undefined);
   const found = searched(ctx, query);
+  const conditions = conditionsOf(query);
   const page =
-    used.length === 0 ? pageOf(ctx, query, found ?? candidateIds(ctx)) : filtered(ctx, { query, used, found });
+    conditions.length === 0
+      ? pageOf(ctx, query, found ?? candidateIds(ctx))
+      : filtered(ctx, { query, conditions, found });
   const rows = page.rows.map(({ id, body }) => ({ id, body: answeredText(ctx, id, body) }));
   const shown = query.includeJobApplicationDetails
     ? rows.map((row) => withApplications(ctx, row))
@@ -80,26 +85,39 @@ function pageOf(ctx: Context, { pageNumber, perPage }: CandidateQuery, ids: Int3
   return { rows, total: ids.length };
 }
 
-const APPLIED_WITHIN = 'id in (select candidate_id from job_candidates where applied_at >= ? and applied_at <= ?)';
+interface Condition {
+  sql: string;
+  values: (string | number)[];
+}
+
+function conditionsOf(query: CandidateQuery): Condition[] {
+  const own = given(FILTERS, query);
+  const ofApplication = given(APPLICATION_FILTERS, query);
+  if (ofApplication.length === 0) return own;
+  const together = ofApplication.map(({ sql }) => sql).join(' and ');
+  const values = ofApplication.flatMap((condition) => condition.values);
+  return [...own, { sql: `id in (select candidate_id from job_candidates where ${together})`, values }];
+}
+
+function given(filters: Record<string, Filter>, query: CandidateQuery): Condition[] {
+  return Object.entries(filters).flatMap(([name, { sql, value }]) => {
+    const asked = query[name as keyof CandidateQuery] as never;
+    return asked === undefined ? [] : [{ sql, values: [value === undefined ? asked : value(asked)] }];
+  });
+}
 
 interface Filtering {
   query: CandidateQuery;
-  used: [string, (typeof FILTERS)[string]][];
+  conditions: Condition[];
   found: Int32Array | undefined;
 }
 
-function filtered(ctx: Context, { query, used, found }: Filtering): Page {
-  const among = found === undefined ? [] : ['id in (select value from json_each(?))'];
-  const { appliedAtMin: first, appliedAtMax: last } = query;
-  // Both bounds are of one application (section 4.3).
-  const span = first === undefined || last === undefined ? [] : [Date.parse(first), Date.parse(last)];
-  const within = span.length === 0 ? [] : [APPLIED_WITHIN];
-  const where = ['company_id = ?', ...used.map(([, filter]) => filter.sql), ...within, ...among].join(' and ');
-  const given = used.map(([name, filter]) => {
-    const value = query[name as keyof CandidateQuery] as never;
-    return filter.value === undefined ? (value as string) : filter.value(value);
-  });
-  const values = [...given, ...span, ...(found === undefined ? [] : [JSON.stringify([...found])])];
+function filtered(ctx: Context, { query, conditions, found }: Filtering): Page {
+  const among =
+    found === undefined ? [] : [{ sql: 'id in (select value from json_each(?))', values: [JSON.stringify([...found])] }];
+  const all = [...conditions, ...among];
+  const where = ['company_id = ?', ...all.map(({ sql }) => sql)].join(' and ');
+  const values = all.flatMap((condition) => condition.values);
   const total = ctx.state.count('candidates', where, ctx.company.id, ...values);
   const rows = ctx.state.all<{ id: number; body: string }>(
     // Sorts ids, not records, which are large.

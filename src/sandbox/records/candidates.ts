@@ -125,8 +125,13 @@ export function storedText(ctx: Context, id: number): string | undefined {
     ?.body;
 }
 
-/** Writes profile fields; 409 when the e-mail is another candidate's (C3, assumed). */
-export function updateCandidate(ctx: Context, id: number, input: Record<string, unknown>): Candidate {
+/** Writes profile fields; 409 when the e-mail is another candidate's (C3, assumed). `also` are fields kept elsewhere. */
+export function updateCandidate(
+  ctx: Context,
+  id: number,
+  input: Record<string, unknown>,
+  also: readonly string[] = [],
+): Candidate {
   const before = findCandidate(ctx, id);
   const changes = profileOf(withSubIds(ctx, input));
   const email = typeof changes['email'] === 'string' ? changes['email'] : before.email;
@@ -134,7 +139,7 @@ export function updateCandidate(ctx: Context, id: number, input: Record<string, 
   if (holder !== undefined && holder.id !== id)
     throw refuse('EMAIL_CONFLICT', 'Another candidate of the company has this e-mail');
   const candidate = save(ctx, { ...before, ...changes, email });
-  emit(ctx, 'candidate.updated', { candidateId: id, updatedFields: Object.keys(changes), scope: 'profile' });
+  emit(ctx, 'candidate.updated', { candidateId: id, updatedFields: [...Object.keys(changes), ...also], scope: 'profile' });
   return candidate;
 }
 

@@ -1,3 +1,4 @@
+import { readMultiSelect } from '../../partner/contract/custom-field-values.ts';
 import { candidateSections, jobSections } from '../../partner/contract/custom-fields.ts';
 import { ApiError, type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
 import { stableUuid } from '../random.ts';
@@ -95,7 +96,7 @@ export function updateCustomField(ctx: Context, id: string, fields: CustomFieldC
       where id = ?`,
     fields.fieldLabel ?? field.fieldLabel,
     SELECT_TYPES.has(field.fieldType) && options !== null ? JSON.stringify(options) : null,
-    fields.description ?? field.description,
+    fields.description === undefined ? field.description : fields.description,
     fields.parentSection === undefined ? field.parentSection : fields.parentSection,
     ctx.now,
     id,
@@ -345,7 +346,7 @@ const STORED: Record<string, (value: unknown, field: CustomField) => unknown> = 
   textarea: (value) => asText(value),
   select: (value, field) => asOption(value, field),
   'multi-select': (value, field) =>
-    Array.isArray(value) ? JSON.stringify(value.map((one) => asOption(one, field))) : fail('an array of options'),
+    JSON.stringify((readMultiSelect(value) ?? fail('an array of options')).map((one) => asOption(one, field))),
   number: (value) => asNumber(value),
   date: (value) => (typeof value === 'string' && isDate(value) ? value : fail('a date as YYYY-MM-DD')),
   checkbox: (value) => (typeof value === 'boolean' ? value : fail('true or false')),

@@ -219,6 +219,24 @@ test('many leads at once are asked about first; without credits one is tried and
   expect(writes.map(({ outcome }) => outcome).toSorted()).toEqual(['done', 'done', 'done', 'refused']);
 });
 
+test('a lead that fails while credits are asked about keeps no other from the next try', async () => {
+  const { once, run, lead, made, sandbox, clock, partnerSays } = await sourcingWorld();
+  await lead(...['ada', 'bob', 'eve'].map((name) => ({ email: `${name}@example.com`, consentAt: CONSENT })));
+  await sandbox.control.act('setCredits', { credits: 0 });
+  expect(await run('one')).toMatchObject({ counts: { held: 3 } });
+  await sandbox.control.act('setCredits', { credits: 100 });
+  clock.now += 900_000;
+  let looks = 0;
+  partnerSays.change = (operation) => {
+    if (operation !== 'candidates.list') return;
+    looks += 1;
+    const failed = { code: 'SERVER_ERROR', action: 'retry', message: 'failed', status: 500 } as const;
+    if (looks === 1) throw new ConnectorError(failed);
+  };
+  await expect(once('two')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+  expect(await made()).toMatchObject({ people: 2, requests: 3 });
+});
+
 test('whoever was erased is not brought into a job, as a candidate or as a lead', async () => {
   const { run, lead, made, store, rows, sandbox } = await sourcingWorld();
   const known = { candidate: { email: 'gone@example.com', firstName: 'Gone' } };

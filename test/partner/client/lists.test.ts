@@ -323,6 +323,14 @@ test('a partner that shows no id but jobCandidateId and ignores the page number 
   expect(seen).toHaveLength(2);
 });
 
+test('an application listed without the id of its candidate has the id of the candidate beside it', async () => {
+  const data = [{ candidate_details: candidate(5), jobCandidateDetails: { id: 9, jobId: 1 } }];
+  const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data, pagination: { total: 1 } } }));
+  const query = { stageType: 'HIRED' as const };
+  const { items, unreadable } = await partner.readAll(contract.jobCandidates.listByStageType, { query });
+  expect([items.map((item) => item.jobCandidateDetails.candidateId), unreadable]).toEqual([['5'], []]);
+});
+
 test('records that cannot be read are set apart with id and reason, and the page goes on', async () => {
   const bad = [{ id: 7, title: 5, status: 'ACTIVE' }, 'no record', { title: 'no id', status: 'X' }];
   const { partner } = await scriptedPartner(() => ({ json: { jobs: [job(1), ...bad, job(2)], totalJobs: 5 } }));
