@@ -35,12 +35,24 @@ test.each(['1815-12-10', '1815-12-10T00:00:00.000Z', '1815-12-10T23:30:00+05:30'
 test('an instant of any ISO form is taken, in UTC if it names no zone', async () => {
   await using sandbox = await openSandbox({ candidates: 1 });
   const found = async (createdAtMin: string): Promise<number> => {
-    const { status, body } = await sandbox.api('GET', `/candidates/list?createdAtMin=${encodeURIComponent(createdAtMin)}`);
+    const { status, body } = await sandbox.api(
+      'GET',
+      `/candidates/list?createdAtMin=${encodeURIComponent(createdAtMin)}`,
+    );
     return status === 200 ? body.pagination.total : status;
   };
   const [{ createdAt }] = (await sandbox.api('GET', '/candidates/list')).body.data;
   const at = createdAt.replace('Z', '');
-  for (const form of [`${at}Z`, at, `${at}000Z`, `${at}+0000`, `${at}+00`, `${at}+00:00`, `${at}z`, at.replace('T', 't')])
+  for (const form of [
+    `${at}Z`,
+    at,
+    `${at}000Z`,
+    `${at}+0000`,
+    `${at}+00`,
+    `${at}+00:00`,
+    `${at}z`,
+    at.replace('T', 't'),
+  ])
     expect([form, await found(form)]).toEqual([form, 1]);
   const next = new Date(Date.parse(createdAt) + 1).toISOString();
   for (const form of [next, next.replace('Z', ''), next.replace('Z', '+0000')])
@@ -111,8 +123,8 @@ test('a multi-select value may be set as it is answered, and null parents are no
   await using sandbox = await openSandbox({ candidates: 1 });
   const [{ id: entityId }] = (await sandbox.api('GET', '/candidates/list')).body.data;
   const definition = { entityType: 'candidate', fieldLabel: 'Shifts', fieldType: 'multi-select', options: ['a', 'b'] };
-  const { id: customFieldId } = (await sandbox.api('POST', '/custom-fields', { ...definition, description: 'When' })).body
-    .data;
+  const { id: customFieldId } = (await sandbox.api('POST', '/custom-fields', { ...definition, description: 'When' }))
+    .body.data;
   const set = async (value: unknown) => {
     const parents = { parentEntityType: null, parentEntityId: null };
     const body = { customFieldId, entityType: 'candidate', entityId, value, ...parents };

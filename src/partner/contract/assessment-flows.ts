@@ -10,7 +10,16 @@ import {
   statusList,
   statusPage,
 } from './endpoint.ts';
-import { atLeastOne, emailToSend, IntegerId, LooseNumber, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
+import {
+  atLeastOne,
+  emailToSend,
+  IntegerId,
+  LooseNumber,
+  openEnum,
+  pathInteger,
+  queryInteger,
+  TextId,
+} from './shapes.ts';
 
 export const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
 export const flowStatuses = ['ACTIVE', 'INACTIVE', 'DELETED'] as const;

@@ -428,7 +428,10 @@ const assessmentsAndBooking = {
     section: '4.6',
     choice: 'A submission of another assessment is 404; the share link gives REPORT_NOT_READY too.',
   },
-  A16: { section: '4.6', choice: 'jobId is sent as an integer and answered as text, empty when there is none; either is taken.' },
+  A16: {
+    section: '4.6',
+    choice: 'jobId is sent as an integer and answered as text, empty when there is none; either is taken.',
+  },
   A17: {
     section: '4.6',
     choice: 'Creating, auto-generating and generating questions cost one credit each; invitations cost none.',

@@ -81,7 +81,10 @@ export function queryInteger(bounds: { min?: number; max?: number } = {}) {
 /** An integer that may be sent; its digits are taken too, and nothing between quotes is none (A16). */
 export function optionalInteger() {
   return z
-    .preprocess((value: number | string | null) => (value === '' ? undefined : integerFromText(value ?? undefined)), z.int().optional())
+    .preprocess(
+      (value: number | string | null) => (value === '' ? undefined : integerFromText(value ?? undefined)),
+      z.int().optional(),
+    )
     .optional();
 }
 

@@ -114,7 +114,9 @@ interface Filtering {
 
 function filtered(ctx: Context, { query, conditions, found }: Filtering): Page {
   const among =
-    found === undefined ? [] : [{ sql: 'id in (select value from json_each(?))', values: [JSON.stringify([...found])] }];
+    found === undefined
+      ? []
+      : [{ sql: 'id in (select value from json_each(?))', values: [JSON.stringify([...found])] }];
   const all = [...conditions, ...among];
   const where = ['company_id = ?', ...all.map(({ sql }) => sql)].join(' and ');
   const values = all.flatMap((condition) => condition.values);

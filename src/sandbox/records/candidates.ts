@@ -139,7 +139,11 @@ export function updateCandidate(
   if (holder !== undefined && holder.id !== id)
     throw refuse('EMAIL_CONFLICT', 'Another candidate of the company has this e-mail');
   const candidate = save(ctx, { ...before, ...changes, email });
-  emit(ctx, 'candidate.updated', { candidateId: id, updatedFields: [...Object.keys(changes), ...also], scope: 'profile' });
+  emit(ctx, 'candidate.updated', {
+    candidateId: id,
+    updatedFields: [...Object.keys(changes), ...also],
+    scope: 'profile',
+  });
   return candidate;
 }
 
