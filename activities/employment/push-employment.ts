@@ -4,7 +4,7 @@ import { type EmployeeRef, employeeIn } from '../../src/hire/hire.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
 import { readApart, sortRead } from '../../src/hris/read-apart.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { employeeIdToWrite, isShown } from '../../src/plan/plan-write-back.ts';
+import { employeeIdToWrite, isShown, missingTargets } from '../../src/plan/plan-write-back.ts';
 import {
   type ConnectionKey,
   type Employment,
@@ -19,6 +19,7 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { touchRun } from '../../src/store/quarantine.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { hintRunning } from '../connections.ts';
+import { encodeTargets, ownValues } from '../fields/field-values.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
 import { createFailures, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
@@ -234,17 +235,20 @@ async function tellCustomField(
   const { partner } = context.connection;
   const entityId = employment.candidate.candidateId;
   const entity = { entityType: 'candidate' as const, entityId };
-  const read = async (): Promise<unknown> => {
+  const read = async (): Promise<ReadonlyMap<string, unknown>> => {
     const { items } = await partner.readAll(contract.customFieldValues.list, { query: entity });
-    return items.find((item) => String(item.customFieldId) === customField)?.value;
+    return new Map(ownValues(items).map((item) => [String(item.customFieldId), item.value]));
   };
-  const old = await read();
-  if (old === wanted.employeeId) return 'unchanged';
-  const changes = { [customField]: { old, new: wanted.employeeId } };
-  const body = { ...entity, customFieldId: customField, value: wanted.employeeId };
+  const told = { customFieldId: customField, value: wanted.employeeId };
+  const shown = await read();
+  if (missingTargets([told], shown).length === 0) return 'unchanged';
+  // A field of numbers takes and shows the ID as a number.
+  const [sent = told] = await encodeTargets(context, [told]);
+  if (missingTargets([sent], shown).length === 0) return 'unchanged';
+  const changes = { [customField]: { old: shown.get(customField), new: wanted.employeeId } };
   const write = writeOf(employment, { target: 'custom-fields', foreignId: entityId, changes });
-  await noted(context, [write], () => partner.customFieldValues.upsert({ body }), REFUSED_BY);
-  return (await read()) === wanted.employeeId ? 'written' : 'unseen';
+  await noted(context, [write], () => partner.customFieldValues.upsert({ body: { ...entity, ...sent } }), REFUSED_BY);
+  return missingTargets([sent], await read()).length === 0 ? 'written' : 'unseen';
 }
 
 /** A refused key counts as a refusal too: nothing was written. */

@@ -99,7 +99,7 @@ function fieldChanged({ reason, message }: FieldTrouble, pausedMs: number): Conn
  * which becomes a hold, if a field is gone or cannot take its value: nothing of this candidate is written then.
  */
 export async function encodeTargets(
-  { deps, connection }: HireContext,
+  { deps, connection }: Pick<HireContext, 'deps' | 'connection'>,
   values: readonly TargetValue[],
 ): Promise<TargetValue[]> {
   const { fields } = await readDefinitions(connection);
@@ -222,15 +222,16 @@ function isAmong(fields: Fields, wanted: string): boolean {
   });
 }
 
+/** Values of the record itself, without those of its work experiences and educations (section 2.5). */
+export function ownValues(values: readonly CustomFieldValue[]): CustomFieldValue[] {
+  return values.filter(({ parentEntityType, parentEntityId }) => !parentEntityType && !parentEntityId);
+}
+
 /** Values of the candidate itself in fields that no record shows. */
 function ownOf(values: readonly CustomFieldValue[], fields: Fields): CustomFieldValue[] {
-  return values.filter(
-    ({ customFieldId, parentEntityType, value }) =>
-      !parentEntityType &&
-      !Object.hasOwn(fields, customFieldId) &&
-      value !== undefined &&
-      value !== null &&
-      value !== '',
+  return ownValues(values).filter(
+    ({ customFieldId, value }) =>
+      !Object.hasOwn(fields, customFieldId) && value !== undefined && value !== null && value !== '',
   );
 }
 

@@ -25,7 +25,7 @@ import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
 import { type ActivityDeps, type Connection, hintRunning } from '../connections.ts';
-import { encodeTargets } from '../fields/field-values.ts';
+import { encodeTargets, ownValues } from '../fields/field-values.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { isOfAnother, readEmployee, unshownForMs } from './read-employee.ts';
 import {
@@ -386,7 +386,7 @@ export async function readShown(
   if (expected.length === 0) return new Map();
   const query = { entityType: 'candidate' as const, entityId: row.candidate_id ?? '' };
   const { items } = await connection.partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
-  return new Map(items.map((item) => [String(item.customFieldId), item.value]));
+  return new Map(ownValues(items).map((item) => [String(item.customFieldId), item.value]));
 }
 
 /** A partner may show a write late, so the workflow writes and reads a few more times before a person is asked. */

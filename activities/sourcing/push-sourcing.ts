@@ -21,6 +21,7 @@ import { forgetAllowed } from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { readText } from '../../src/values/transforms.ts';
 import type { Connection } from '../connections.ts';
+import { ownValues } from '../fields/field-values.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
@@ -361,7 +362,7 @@ async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidate
   const { partner } = connection;
   const entity = { entityType: 'candidate' as const, entityId: candidateId };
   const { items } = await partner.readAll(contract.customFieldValues.list, { query: entity });
-  const shown = items.find((item) => String(item.customFieldId) === customFieldId)?.value;
+  const shown = ownValues(items).find((item) => String(item.customFieldId) === customFieldId)?.value;
   const isThere = shown !== undefined && shown !== null && shown !== '';
   for (const { kind, record_id: id, batch_id: batchId } of await readOpenWrites(deps.store, key.tenantId, 'lead'))
     if (kind === 'update' && id === leadId) await settleWrites(deps.store, batchId, isThere ? 'done' : 'absent');

@@ -60,9 +60,10 @@ export const dispatch: Record<EventName, Dispatch> = {
       candidates: 'candidateId',
       employees: 'candidateId',
       amendments: 'candidateId',
+      applications: 'jobCandidateId',
       consents: 'jobCandidateId',
     },
-    ifNamed: ['consents'],
+    ifNamed: ['applications', 'consents'],
   },
   'candidate.applied': {
     streams: {

@@ -49,11 +49,13 @@ export async function* readPages(
   const size = pageSize(endpoint, paging, options.size ?? askedFor(input, paging.sizeParam));
   const asked: AskedList = { call, endpoint, paging, input, options, size };
   const fetch = (page: number): Promise<unknown> => call(endpoint, pageInput(asked, page), options);
+  const next = (page: number): Promise<unknown> => pageOrEnd(asked, page, fetch);
   const first = options.from ?? askedFor(input, paging.pageParam) ?? paging.firstPage;
   const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size, rereads: 0 };
   let last: string | undefined;
   for (let page = first; ; page += 1) {
-    const body = await fetch(page);
+    const body = await next(page);
+    if (body === undefined) break;
     const raw = rawItems(endpoint.list, body);
     if (raw.length === 0) await assertFirstPage(asked, page, body);
     if (raw.length === 0 && page > paging.firstPage) break;
@@ -67,9 +69,29 @@ export async function* readPages(
     delete reading.slippedTo;
     reading.rereads += 1;
     for (let page = first; page < end; page += 1) {
-      const again = takePage(reading, page, await fetch(page));
+      const body = await next(page);
+      if (body === undefined) break;
+      const again = takePage(reading, page, body);
       if (again.items.length + again.unreadable.length > 0) yield again;
     }
+  }
+}
+
+/**
+ * A page; undefined if the partner answers 404 for a page after the last one (G11). It must still answer the page
+ * before: the 404 may be about what the list belongs to.
+ */
+async function pageOrEnd<Body>(
+  { paging }: Pick<AskedList, 'paging'>,
+  page: number,
+  fetch: (page: number) => Promise<Body>,
+): Promise<Body | undefined> {
+  try {
+    return await fetch(page);
+  } catch (error) {
+    if (page <= paging.firstPage || !isConnectorError(error, 'NOT_FOUND') || error.status !== 404) throw error;
+    await fetch(page - 1);
+    return undefined;
   }
 }
 
@@ -279,8 +301,13 @@ export async function readRawPage(
 ): Promise<RawPage | undefined> {
   const { paging } = endpoint.list;
   const asked = paging && { call, endpoint, paging, input, options, size: pageSize(endpoint, paging, size) };
-  const own = asked === undefined ? input : pageInput(asked, page);
-  const { body, raw, names } = (await call(endpoint, own, options, readList)) as RawList;
+  const fetch = async (at: number): Promise<RawList> => {
+    const own = asked === undefined ? input : pageInput(asked, at);
+    return (await call(endpoint, own, options, readList)) as RawList;
+  };
+  const answer = asked === undefined ? await fetch(page) : await pageOrEnd(asked, page, fetch);
+  if (answer === undefined) return undefined;
+  const { body, raw, names } = answer;
   if (raw.length === 0 && asked !== undefined) await assertFirstPage(asked, page, body);
   if (raw.length === 0 && page > (paging?.firstPage ?? 0)) return undefined;
   const total = paging === undefined ? undefined : totalOf(paging, body);

@@ -231,7 +231,7 @@ export const InviteBatch = z.preprocess(
   (batch: unknown) => withResults(batch),
   z
     .looseObject({
-      batchId: TextId,
+      batchId: TextId.nullish(),
       status: openEnum(['processing', 'completed']).nullish(),
       totalCount: LooseNumber.nullish(),
       successCount: LooseNumber.nullish(),
@@ -254,6 +254,7 @@ export const InviteBatch = z.preprocess(
 export type InviteBatch = z.infer<typeof InviteBatch>;
 
 function withResults(batch: unknown): unknown {
+  if (Array.isArray(batch)) return { results: batch };
   if (typeof batch !== 'object' || batch === null || 'results' in batch) return batch;
   const found = ['outcomes', 'entries', 'candidates', 'invites']
     .map((name) => valueAt(batch, name))

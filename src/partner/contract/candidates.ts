@@ -213,6 +213,14 @@ const ParsedBatch = z.preprocess(
   }),
 );
 
+/** The flag may stand beside `data`. */
+function flagIntoBatch(body: unknown): unknown {
+  const flag = valueAt(body, 'hasNextPage') ?? valueAt(body, 'pagination.hasNextPage');
+  if (typeof flag !== 'boolean' || typeof body !== 'object' || body === null || !('data' in body)) return body;
+  const data = Array.isArray(body.data) ? { candidates: body.data } : body.data;
+  return typeof data === 'object' ? { ...body, data: { hasNextPage: flag, ...data } } : body;
+}
+
 function batchPage(data: unknown): unknown {
   if (Array.isArray(data)) return { candidates: data };
   const nested = valueAt(data, 'pagination.hasNextPage');
@@ -387,7 +395,7 @@ export const candidates = {
     query: z.object({ page: queryInteger({ min: 1 }).default(1), perPage: queryPageSize().default(10) }),
     status: 200,
     envelope: 'success-data',
-    response: successData(ParsedBatch),
+    response: z.preprocess(flagIntoBatch, successData(ParsedBatch)),
     list: {
       itemsAt: 'data.candidates',
       item: Candidate,

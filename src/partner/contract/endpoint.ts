@@ -296,7 +296,7 @@ const LimitPagination = z
 /** A list as `{ status, data: [...], pagination: { page, perPage, total } }`. */
 export function statusPage(...alsoAt: string[]) {
   return z.preprocess(
-    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', alsoAt)),
+    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', alsoAt), body),
     z.looseObject({ status: z.string(), data: z.array(z.unknown()), pagination: PerPagePagination.nullish() }),
   );
 }
@@ -346,10 +346,19 @@ function moveList(body: unknown, key: string, alsoAt: readonly string[]): unknow
   return found === undefined ? body : { ...body, [key]: found, pagination: pagination(body) };
 }
 
-function movePagination(body: unknown): unknown {
-  if (!isObject(body) || isObject(body['pagination'])) return body;
-  const total = body['total'] ?? body['totalCount'] ?? valueAt(body, 'pagination.totalCount');
-  return typeof total === 'number' ? { ...body, pagination: { total } } : body;
+/** Where else than in `pagination.total` a listing may say how many records there are (G12). */
+const TOTALS = ['pagination.totalCount', 'total', 'totalCount', 'data.total', 'data.totalCount'];
+
+/** `original` is the body before its list was moved. */
+function movePagination(body: unknown, original: unknown): unknown {
+  if (!isObject(body) || (valueAt(body, 'pagination.total') ?? undefined) !== undefined) return body;
+  const total = TOTALS.map((path) => valueAt(original, path)).find(isCount);
+  const shown = isObject(body['pagination']) ? body['pagination'] : {};
+  return total === undefined ? body : { ...body, pagination: { ...shown, total } };
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
 }
 
 function intoKeyed(body: unknown, key: string, alsoAs: readonly string[]): unknown {
@@ -357,9 +366,10 @@ function intoKeyed(body: unknown, key: string, alsoAs: readonly string[]): unkno
   if (!isObject(wrapped)) return wrapped;
   const { data } = wrapped;
   if (Array.isArray(data)) return { ...wrapped, data: { [key]: data, pagination: pagination(wrapped) } };
-  if (!isObject(data) || Array.isArray(data[key])) return wrapped;
-  const other = alsoAs.map((name) => data[name]).find((value) => Array.isArray(value));
-  return other === undefined ? wrapped : { ...wrapped, data: { ...data, [key]: other } };
+  if (!isObject(data)) return wrapped;
+  const list = [data[key], ...alsoAs.map((name) => data[name])].find((value) => Array.isArray(value));
+  if (list === undefined) return wrapped;
+  return { ...wrapped, data: { pagination: wrapped['pagination'], ...data, [key]: list } };
 }
 
 function pagination(body: Record<string, unknown>): unknown {

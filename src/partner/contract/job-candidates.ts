@@ -77,7 +77,11 @@ export type StageCandidate = z.infer<typeof StageCandidate>;
 function withItsIds(item: unknown): unknown {
   const details = valueAt(item, 'jobCandidateDetails');
   if (typeof item !== 'object' || typeof details !== 'object' || details === null) return item;
-  const ids = { id: valueAt(details, 'jobCandidateId'), candidateId: valueAt(item, 'candidate_details.id') };
+  const ids = {
+    id: valueAt(details, 'jobCandidateId'),
+    candidateId: valueAt(item, 'candidate_details.id'),
+    jobId: valueAt(item, 'jobId'),
+  };
   const missing = Object.entries(ids).filter(([key, id]) => !(key in details) && id !== undefined);
   return { ...item, jobCandidateDetails: { ...details, ...Object.fromEntries(missing) } };
 }

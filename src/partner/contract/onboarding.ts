@@ -8,6 +8,7 @@ import {
   refusal,
   statusData,
   statusKeyedPage,
+  valueAt,
   writeOutcome,
 } from './endpoint.ts';
 import {
@@ -108,38 +109,60 @@ const EnrolledCandidate = z
   .meta({ id: 'EnrolledCandidate' });
 type EnrolledCandidate = z.infer<typeof EnrolledCandidate>;
 
-const OnboardingDocument = z
-  .looseObject({
-    documentId: TextId,
-    name: z.string().nullish(),
-    type: z.string().nullish(),
-    pdfUrl: z.string().nullish(),
-  })
-  .meta({ id: 'OnboardingDocument' });
+/** A document or a report; the fields of a report are not shown, so its id may be called otherwise (DOCUMENTS). */
+const OnboardingDocument = z.preprocess(
+  (one: unknown) => withId(one, 'documentId', ['reportId', 'id']),
+  z
+    .looseObject({
+      documentId: TextId,
+      name: z.string().nullish(),
+      type: z.string().nullish(),
+      pdfUrl: z.string().nullish(),
+    })
+    .meta({ id: 'OnboardingDocument' }),
+);
 type OnboardingDocument = z.infer<typeof OnboardingDocument>;
 
+function withId(record: unknown, key: string, alsoAs: readonly string[]): unknown {
+  if (typeof record !== 'object' || record === null || key in record) return record;
+  const id = alsoAs.map((name) => valueAt(record, name)).find((value) => value !== undefined && value !== null);
+  return id === undefined ? record : { ...record, [key]: id };
+}
+
+/** Reports may stand in a list of their own beside the documents (DOCUMENTS). */
+function reportsAmongDocuments(body: unknown): unknown {
+  const reports = valueAt(body, 'data.reports');
+  const documents = valueAt(body, 'data.documents') ?? [];
+  if (!Array.isArray(reports) || !Array.isArray(documents)) return body;
+  const { data } = body as { data: object };
+  return { ...(body as object), data: { ...data, documents: [...documents, ...reports] } };
+}
+
 /** No compensation fields; the two URLs appear once completed. */
-const Offer = z
-  .looseObject({
-    offerId: TextId,
-    status: openEnum(offerStatuses).nullish(),
-    candidateId: CandidateId.nullish(),
-    jobCandidateId: JobCandidateId.nullish(),
-    jobId: JobId.nullish(),
-    signers: z
-      .array(
-        z.looseObject({
-          status: openEnum(signerStatuses).nullish(),
-          openedAt: EpochTime.nullish(),
-          signedAt: EpochTime.nullish(),
-          signingOrder: LooseNumber.nullish(),
-        }),
-      )
-      .nullish(),
-    signedPdfUrl: z.string().nullish(),
-    certificateUrl: z.string().nullish(),
-  })
-  .meta({ id: 'Offer' });
+const Offer = z.preprocess(
+  (one: unknown) => withId(one, 'offerId', ['id']),
+  z
+    .looseObject({
+      offerId: TextId,
+      status: openEnum(offerStatuses).nullish(),
+      candidateId: CandidateId.nullish(),
+      jobCandidateId: JobCandidateId.nullish(),
+      jobId: JobId.nullish(),
+      signers: z
+        .array(
+          z.looseObject({
+            status: openEnum(signerStatuses).nullish(),
+            openedAt: EpochTime.nullish(),
+            signedAt: EpochTime.nullish(),
+            signingOrder: LooseNumber.nullish(),
+          }),
+        )
+        .nullish(),
+      signedPdfUrl: z.string().nullish(),
+      certificateUrl: z.string().nullish(),
+    })
+    .meta({ id: 'Offer' }),
+);
 type Offer = z.infer<typeof Offer>;
 
 export const EnrolmentInput = z
@@ -262,7 +285,7 @@ export const onboarding = {
     query: z.object({ type: z.string().optional() }),
     status: 200,
     envelope: 'status-data',
-    response: statusKeyedPage('documents'),
+    response: z.preprocess(reportsAmongDocuments, statusKeyedPage('documents')),
     list: { itemsAt: 'data.documents', item: OnboardingDocument, idKey: 'documentId' },
     errors: errorsOf(unknownCandidate),
     assumed: ['DOCUMENTS', 'G12', 'G24'],

@@ -24,6 +24,8 @@ interface EmploymentWorldOptions {
   wrap?: (hris: HrisConnection) => HrisConnection;
   /** What happens before each call to the partner by the stream. */
   beforeCall?: (operation: string) => void;
+  /** Nobody is enrolled; the Employee ID is told in a custom field of numbers. */
+  inNumberField?: boolean;
 }
 
 /** People who were hired: enrolled at a real partner, employed in a real HRIS, linked and written back. */
@@ -32,6 +34,7 @@ export async function employmentWorld({
   changes = true,
   wrap = (hris) => hris,
   beforeCall = () => undefined,
+  inNumberField = false,
 }: EmploymentWorldOptions) {
   const sandbox = await openSandbox({ jobs: 1, candidates: 0 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
@@ -39,13 +42,23 @@ export async function employmentWorld({
   const { url, hris } = await openStaff(changes);
   const enrolments = await enrolled(sandbox, people);
   for (const [n, enrolment] of enrolments.entries()) await employ({ store, hris, sandbox }, n, enrolment);
+  const numberField = inNumberField ? await tellInNumberField(sandbox, store) : undefined;
   const connection = {
     tenant: {
       tenant: 'acme',
       hris: { kind: 'sql', connection: 'hr' },
       streams: { employment: { wholeWithin: 86_400_000 }, employees: { every: 3_600_000 } },
-      writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
+      writeBack: {
+        employeeId: 'number',
+        status: 'hired',
+        leftStatus: 'left',
+        values: [],
+        customField: numberField?.id,
+      },
     },
+    mapping: { fields: [], back: [] },
+    landings: {},
+    exchanges: {},
     partner: killablePartner(sandbox, { pass: beforeCall }),
     hris: ownHris('hr', wrap(hris)),
     keyFingerprint: 'one',
@@ -85,8 +98,32 @@ export async function employmentWorld({
       const params = { onboardingCandidateId: enrolments[n] ?? '' };
       return (await sandbox.partner.onboarding.getCandidate({ params })).data.externalStatus;
     },
+    /** Values of the custom field, as the partner has them. */
+    numbers: async () => {
+      const entityId = String(numberField?.candidateId);
+      const query = { entityType: 'candidate' as const, entityId };
+      const { items } = await sandbox.partner.readAll(contract.customFieldValues.list, { query });
+      return items.map(({ parentEntityType, value }) => [parentEntityType, value]);
+    },
     writes: async () => (await sandbox.control.ledger({ kind: 'effect', name: 'external-status' })).length,
   };
+}
+
+/** The first person is a candidate who has a value of the field at a work experience too. */
+async function tellInNumberField({ api }: OpenSandbox, store: Store): Promise<{ id: string; candidateId: number }> {
+  const person = { email: 'p0@example.org', workExperiences: [{ title: 'Nurse' }] };
+  const { data: candidate } = (await api('POST', '/candidates', person)).body;
+  const definition = { entityType: 'candidate', fieldLabel: 'Employee number', fieldType: 'number' };
+  const { id } = (await api('POST', '/custom-fields', definition)).body.data;
+  const parent = { parentEntityType: 'work_experience', parentEntityId: candidate.workExperiences[0].id };
+  const value = { customFieldId: id, entityType: 'candidate', entityId: candidate.id, value: 7, ...parent };
+  await api('POST', '/custom-field-values', value);
+  await store.kysely.updateTable('hires').set({ onboarding_candidate_id: null }).execute();
+  await store.kysely
+    .updateTable('person_keys')
+    .set({ candidate_id: String(candidate.id) })
+    .execute();
+  return { id, candidateId: candidate.id };
 }
 
 /** A table that takes numbers from outside, so that one can be corrected. */

@@ -37,6 +37,20 @@ test.each([true, false])(
   },
 );
 
+test('an Employee ID goes to a custom field of numbers as a number, once', async () => {
+  const { run, edit, numbers, store } = await employmentWorld({ people: 1, inNumberField: true });
+  await edit(sql`update employees set badge = '4711' where id = 1`);
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { updated: 1 } });
+  expect(await numbers()).toEqual([
+    ['work_experience', 7],
+    [null, 4711],
+  ]);
+  await addHints(store, 'acme', 'employment', ['1']);
+  expect(await run('two', true)).toMatchObject({ state: 'done', counts: { updated: 0, quarantined: 0 } });
+  const noted = await listWrites(store, { tenantId: 'acme', recordId: '0', target: 'custom-fields' });
+  expect(noted.map(({ outcome }) => outcome)).toEqual(['done']);
+});
+
 test('an employee who changed is hinted to the exchange of fields, a stranger is not', async () => {
   const { run, edit, store, woken } = await employmentWorld({ people: 2 });
   await edit(sql`insert into employees (given_name) values ('Stranger')`);

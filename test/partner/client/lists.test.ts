@@ -331,6 +331,44 @@ test('an application listed without the id of its candidate has the id of the ca
   expect([items.map((item) => item.jobCandidateDetails.candidateId), unreadable]).toEqual([['5'], []]);
 });
 
+test.each([
+  ['in pagination', (total: number) => ({ pagination: { page: 1, perPage: 10, totalCount: total } })],
+  ['as text', (total: number) => ({ pagination: { total: String(total) } })],
+  ['beside the list', (total: number) => ({ total })],
+])('the total of a list is read %s', async (_where, told) => {
+  const { partner, seen } = await scriptedPartner((r) => ({
+    json: { status: 'success', data: { candidates: slice(r, 20, 0).map(candidate), ...told(20) }, ...told(20) },
+  }));
+  expect((await partner.readAll(contract.candidates.list, {}, { size: 10 })).items).toHaveLength(20);
+  expect(seen).toHaveLength(2);
+});
+
+describe('a partner that answers 404 after the last page', () => {
+  const refused = { status: 404, json: { error: { code: 'NOT_FOUND', message: 'No such page' } } };
+  const list = contract.jobCandidates.listByJob;
+  const input = { params: { jobId: 1 } };
+
+  test('shows all records before it', async () => {
+    const { partner } = await scriptedPartner((r) => {
+      const rows = slice(r, 20, 1).map((id) => ({ id, jobId: 1, candidateId: id }));
+      return rows.length === 0 ? refused : { json: { status: 'success', data: rows } };
+    });
+    expect((await partner.readAll(list, input, { size: 10 })).items.map(({ id }) => id)).toEqual(ids(1, 21));
+    const rawPage = async (page: number) => (await partner.rawPage(list, input, { page, size: 10 }))?.raw.length;
+    expect([await rawPage(1), await rawPage(2), await rawPage(3)]).toEqual([10, 10, undefined]);
+  });
+
+  test('is no partner whose job was deleted while its list was read', async () => {
+    let calls = 0;
+    const { partner } = await scriptedPartner((r) => {
+      calls += 1;
+      const rows = slice(r, 20, 1).map((id) => ({ id, jobId: 1, candidateId: id }));
+      return calls > 1 ? refused : { json: { status: 'success', data: rows } };
+    });
+    expect(await errorOf(partner.readAll(list, input, { size: 10 }))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
 test('records that cannot be read are set apart with id and reason, and the page goes on', async () => {
   const bad = [{ id: 7, title: 5, status: 'ACTIVE' }, 'no record', { title: 'no id', status: 'X' }];
   const { partner } = await scriptedPartner(() => ({ json: { jobs: [job(1), ...bad, job(2)], totalJobs: 5 } }));

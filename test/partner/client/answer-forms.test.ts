@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { scriptedPartner } from './scripted-partner.ts';
+
+test('the flag of a batch is read beside its data', async () => {
+  const { partner } = await scriptedPartner((r) => {
+    const rows = [{ id: 1, email: 'c1@example.com' }];
+    return { json: { success: true, data: rows, hasNextPage: r.query['page'] === '1' } };
+  });
+  const { data } = await partner.candidates.getBatch({ params: { batchId: 'b' }, query: { page: 1, perPage: 10 } });
+  expect([data.candidates.length, data.hasNextPage]).toEqual([1, true]);
+});
+
+test('reports and documents are read, whatever their ids are called', async () => {
+  const documents = [{ documentId: 'd', name: 'Contract' }];
+  const reports = [{ reportId: 'r', name: 'Medical' }, { id: 7 }];
+  const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: { documents, reports } } }));
+  const params = { onboardingCandidateId: 'o' };
+  const { items, unreadable } = await partner.readAll(contract.onboarding.listDocuments, { params });
+  expect([items.map(({ documentId }) => documentId), unreadable]).toEqual([['d', 'r', '7'], []]);
+});
+
+test('a batch of invitations is read without its id, and as a bare list of outcomes', async () => {
+  const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: [{ status: 'invited' }] } }));
+  const { data } = await partner.assessments.getInviteBatch({ params: { assessmentId: 'a', batchId: 'b' } });
+  expect(data.results).toMatchObject([{ status: 'invited' }]);
+});
