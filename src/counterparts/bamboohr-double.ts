@@ -52,7 +52,7 @@ export async function startBambooDouble(): Promise<BambooDouble> {
     jobs: new Map(),
     files: new Map(),
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     serve(double, request, response).catch(() => response.destroy());
   });
   const listen = async (port: number) => {

@@ -58,7 +58,7 @@ export interface HttpProxy {
 export async function startHttpProxy(target: string): Promise<HttpProxy> {
   let always: FixedAnswer | undefined;
   const armed: { fault: HttpFault; struck: (status: number) => void }[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     void pass(incoming, outgoing).catch(() => outgoing.destroy());
   });
 

@@ -71,6 +71,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   );
   const admissionNow = async () => loaded ?? abortable(admission, AbortSignal.timeout(maxWaitMs));
   const server = createServer({
+    // Longer than a proxy keeps an idle connection (nginx: 60 s): a delivery that meets the closing of one fails.
+    keepAliveTimeout: 65_000,
     headersTimeout: maxBodyMs,
     requestTimeout: maxBodyMs * 2,
     connectionsCheckingInterval: 1_000,

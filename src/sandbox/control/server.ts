@@ -79,7 +79,8 @@ export async function startControlServer(
   state: SandboxState,
   port: number,
 ): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer((req, res) => {
+  // Longer than clients keep an idle connection: a request that meets the server as it closes one would fail.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
     void reply(state, req).then(({ status, type, text, headers }) => {
       res.writeHead(status, { ...HEADERS, ...headers, 'content-type': `${type}; charset=utf-8` }).end(text);
     });
