@@ -3,18 +3,12 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.ts';
-import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './definition.ts';
-import type { Expression } from './expression.ts';
-import type { Answer, Call, DefinedLine } from './line.ts';
+import type { HttpDefinition, SearchPlan, WritePlan } from './definition.ts';
+import type { Answer, Defined } from './line.ts';
+import { type Comparison, type Hits, searchByValue, searchEverybody } from './look-through.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
-
-/** An open connection of a kind that a definition describes. */
-export interface Defined {
-  definition: HttpDefinition;
-  line: DefinedLine;
-}
 
 /** A record in the system's form, and as an employee. */
 interface Held {
@@ -23,8 +17,6 @@ interface Held {
   version: unknown;
 }
 
-/** At most this many employees are read to prove that somebody does not exist. */
-const MOST_SCANNED = 5_000;
 /** Fields with e-mail addresses. */
 const ADDRESSES = ['email', 'workEmail'];
 const NAMES = ['name', 'givenName', 'familyName', 'birthDate'];
@@ -38,23 +30,42 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
   const whole = key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
   const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}), ...whole };
   const fits = (record: EmployeeRecord): boolean => fitsKey(record, key, ADDRESSES);
-  const search = { plan: definition.search[key.by], values, compared: COMPARED[key.by], fits };
+  const search = { plan: definition.search[key.by], values, compared: COMPARED[key.by], wanted: wantedBy(key), fits };
   // A mere name is not worth reading everybody, and proves nothing.
   const { refs, isWhole } = await searchFor(defined, search, signal, key.by !== 'name');
   return foundBy(key, refs, isWhole && key.by !== 'name');
 }
 
+/** What a record must have to be the one. For a mere name, which proves nothing, no summary is read. */
+function wantedBy(key: FindKey): Comparison['wanted'] {
+  if (key.by === 'reference') return { reference: key.value };
+  if (key.by === 'number') return { number: key.value };
+  if (key.by === 'email') return { fields: Object.fromEntries(ADDRESSES.map((name) => [name, key.value])) };
+  if (key.by === 'name') return {};
+  const { givenName, familyName, birthDate } = key;
+  return { fields: { name: `${givenName} ${familyName}`, givenName, familyName, birthDate } };
+}
+
 /**
  * Whether anybody has this value in a field, ignoring case. If there is a search for it and there are too many to read
  * them all, relies on the search alone.
- * @throws ConnectorError HRIS_TOO_MANY (reject)
+ * @throws ConnectorError HRIS_TOO_MANY or HRIS_UNREADABLE_ANSWER (reject)
  */
 export async function isTaken(defined: Defined, field: string, value: string, signal: AbortSignal): Promise<boolean> {
   const { taken, name } = defined.definition;
   const fits = ({ fields }: EmployeeRecord): boolean => foldText(asText(fields[field] ?? '')) === foldText(value);
-  const search = { plan: taken.get(field), values: { value }, compared: [field], fits };
+  const plan = taken.get(field);
+  const search = { plan, values: { value }, compared: [field], wanted: { fields: { [field]: value } }, fits };
   const { refs, isWhole, isSeen } = await searchFor(defined, search, signal);
   if (refs.length > 0 || isWhole || isSeen) return refs.length > 0;
+  if (plan !== undefined)
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'reject',
+      message:
+        `${name} does not show who has the ${field}, neither in its answer to ${plan.what} nor in a list of ` +
+        `everybody. Check "${plan.purpose}" of the definition.`,
+    });
   throw new ConnectorError({
     code: 'HRIS_TOO_MANY',
     action: 'reject',
@@ -64,17 +75,14 @@ export async function isTaken(defined: Defined, field: string, value: string, si
   });
 }
 
-interface Search {
+interface Search extends Comparison {
   plan: SearchPlan | undefined;
   values: Values;
-  /** Fields that a hit is compared by. */
-  compared: readonly string[];
-  fits: (record: EmployeeRecord) => boolean;
 }
 
 /**
  * Searches, and reads all employees if that finds nobody and proves nothing. `isWhole`: nobody was left out, so that an
- * empty result is a proof. `isSeen`: the search itself was read to its end.
+ * empty result is a proof. `isSeen`: the search itself was read to its end, and showed what was searched for.
  */
 async function searchFor(
   defined: Defined,
@@ -84,14 +92,17 @@ async function searchFor(
 ): Promise<Hits & { isSeen: boolean }> {
   const { plan, values } = search;
   const { everybody } = defined.definition;
-  const asked = plan && (await lookThrough(defined, { plan, values, signal, accepts: plan.absent }, search));
   const { value } = values;
   const isPlain = typeof value === 'string' && /^[\x20-\x7e]*$/.test(value);
   const isTrusted = plan?.trusted === true || (plan?.trusted === 'ascii' && isPlain);
+  const read = (id: string): Promise<Held | undefined> => readHeld(defined, id, signal);
+  const call = plan && { plan, values, signal, accepts: plan.absent };
+  const asked = call && (await searchByValue(defined, call, search, { isTrusted, read }));
   const { refs, isWhole: isSeen } = asked ?? { refs: [], isWhole: false };
   if (refs.length > 0 || (isTrusted && isSeen) || everybody === undefined || !mayReadAll)
     return { refs, isWhole: isTrusted && isSeen, isSeen };
-  return { ...(await lookThrough(defined, { plan: everybody, signal }, search)), isSeen };
+  const readShown = (id: string): Promise<Held | undefined> => read(id).catch(unlessRefused);
+  return { ...(await searchEverybody(defined, { plan: everybody, signal }, search, readShown)), isSeen };
 }
 
 /** Whether records contain what this search compares. */
@@ -101,51 +112,6 @@ function isKept({ record, fields }: HttpDefinition, by: FindKey['by']): boolean 
   if (by === 'number') return record.number !== undefined;
   if (by === 'email') return ADDRESSES.some(has);
   return (has('name') || (has('givenName') && has('familyName'))) && (by === 'name' || has('birthDate'));
-}
-
-interface Hits {
-  refs: EmployeeRef[];
-  /** All employees were seen. */
-  isWhole: boolean;
-}
-
-/** The records of a list that match; reads only the `compared` fields of each: a list may have thousands. */
-async function lookThrough(
-  { definition, line }: Defined,
-  call: Omit<Call, 'plan'> & { plan: CallPlan & { items: Expression } },
-  { compared, fits }: Search,
-): Promise<Hits> {
-  const { record: places, fields, hooks, nothing } = definition;
-  const known = fields.filter(({ key }) => compared.includes(key));
-  const parts = { record: { ...places, former: undefined }, fields: known, hooks, nothing };
-  const hits = new Map<string, EmployeeRef>();
-  let isWhole = false;
-  let seen = 0;
-  const pages = line.pages(call, (answer) => recordsIn(answer, call.plan));
-  for await (const { items, answer, end } of pages) {
-    const records = await Promise.all(items.map((item) => toEmployee(parts, item)));
-    for (const record of records) {
-      if (record === undefined)
-        throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-      if (fits(record)) hits.set(record.ref.id, record.ref);
-    }
-    isWhole = end === 'whole';
-    seen += items.length;
-    if (seen >= MOST_SCANNED) break;
-  }
-  return { refs: [...hits.values()], isWhole };
-}
-
-/** The records in an answer, as a list or a single record. An answer without a list does not count as an empty list. */
-export async function recordsIn(
-  { status, body, at }: Answer,
-  plan: CallPlan & { items: Expression; absent?: readonly number[] },
-): Promise<unknown[]> {
-  if (plan.absent?.includes(status) === true) return [];
-  const value = await plan.items(body);
-  if (Array.isArray(value)) return value;
-  if (typeof value === 'object' && value !== null) return [value];
-  throw unreadable(plan.what, 'without the list of records', '"items"', at.requestId);
 }
 
 export async function readEmployee(

@@ -132,6 +132,15 @@ export function readPath(record: unknown, path: readonly PathStep[]): unknown {
   return value;
 }
 
+/** Whether a record has a place, though it may be empty there: null, or a list without the item. */
+export function hasPlace(record: unknown, path: readonly PathStep[]): boolean {
+  for (const [at, step] of path.entries()) {
+    const value = 'where' in step ? null : readPath(record, path.slice(0, at + 1));
+    if (value === undefined || value === null) return value === null;
+  }
+  return true;
+}
+
 /** Puts a value at a path and makes the levels above it. Changes the record. */
 export function writePath(record: Record<string, unknown>, path: readonly PathStep[], value: unknown): void {
   let level: Record<string, unknown> = record;

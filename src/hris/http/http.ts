@@ -28,18 +28,17 @@ import {
   amendEmployee,
   askCreate,
   createEmployee,
-  type Defined,
   findEmployee,
   isTaken,
   readEmployee,
-  recordsIn,
   terminateEmployee,
   unlessThere,
   writeEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
-import { type DefinedLine, type LineOptions, openDefinedLine, type Page, type PageEnd } from './line.ts';
+import { type Defined, type DefinedLine, type LineOptions, openDefinedLine, type Page, type PageEnd } from './line.ts';
 import { loadDefinition } from './load-definition.ts';
+import { recordsIn } from './look-through.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';

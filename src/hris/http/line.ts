@@ -35,6 +35,8 @@ export interface Call {
   isRaw?: boolean;
   /** The call makes something: its caller looks for it where the answer is that it exists. */
   makes?: boolean;
+  /** The call searches: without a row of the definition, a 404 says nothing of anybody. */
+  isSearch?: boolean;
   /** Statuses that count as answers instead of refusals, unless a row of the definition says otherwise. */
   accepts?: readonly number[];
 }
@@ -55,6 +57,12 @@ export interface DefinedLine {
   /** Yields each page's answer up to the last. */
   pages(call: ListCall, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
   close(): Promise<void>;
+}
+
+/** An open connection of a kind that a definition describes. */
+export interface Defined {
+  definition: HttpDefinition;
+  line: DefinedLine;
 }
 
 export interface Page {
@@ -371,8 +379,8 @@ function parsed(body: Buffer): unknown {
 }
 
 /** The meaning of a status for every HR system, unless a row of the definition says otherwise. */
-function meaningOf(status: number, { plan }: Call): string | undefined {
-  if (status === 404) return plan.method === 'GET' ? undefined : 'absent';
+function meaningOf(status: number, { plan, isSearch = false }: Call): string | undefined {
+  if (status === 404) return plan.method === 'GET' || isSearch ? undefined : 'absent';
   return { 400: 'reject', 412: 'stale', 422: 'reject', 429: 'throttle' }[status];
 }
 

@@ -1,0 +1,177 @@
+import { type ConnectorError, isConnectorError } from '../../errors.ts';
+import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
+import type { EmployeeRecord } from '../port.ts';
+import type { CallPlan, HttpDefinition } from './definition.ts';
+import { type Expression, hasPlace } from './expression.ts';
+import type { Answer, Call, Defined } from './line.ts';
+import { toEmployee } from './record.ts';
+import { unreadable } from './unreadable.ts';
+
+/** At most this many employees are read to prove that somebody does not exist. */
+const MOST_SCANNED = 5_000;
+/** At most this many hits of a search are read one by one: a filter that works gives few. */
+const MOST_READ = 20;
+/** So many of everybody tell whether the list leaves out what their records have. */
+const SAMPLE = 3;
+
+/** How the records of a list are compared. */
+export interface Comparison {
+  /** Fields that are read of each record. */
+  compared: readonly string[];
+  /** The values that are looked for; none for a search that proves nothing. */
+  wanted: { reference?: string; number?: string; fields?: EmployeeFields };
+  fits: (record: EmployeeRecord) => boolean;
+}
+
+type ListCall = Omit<Call, 'plan'> & { plan: CallPlan & { items: Expression } };
+
+/** Reads one record by its id. */
+type Read = (id: string) => Promise<{ raw: unknown; record: EmployeeRecord } | undefined>;
+
+export interface Hits {
+  refs: EmployeeRef[];
+  /** Nobody who may match was left out. */
+  isWhole: boolean;
+}
+
+/**
+ * Searches by a value. A hit may be a summary: its record is read if it may match by places that the hit does not show.
+ * A place with null or an empty text is shown, and does not match. A record that shows some of the places lacks the
+ * others because they are empty; one that shows none of them, or is not found, stays unclear.
+ * @throws ConnectorError HRIS_UNREADABLE_ANSWER if a trusted search finds nobody but such hits
+ */
+export async function searchByValue(
+  defined: Defined,
+  call: ListCall,
+  comparison: Comparison,
+  { isTrusted, read }: { isTrusted: boolean; read: Read },
+): Promise<Hits> {
+  const { places, hits, others, isWhole } = await lookThrough(defined, call, comparison);
+  const { fits } = comparison;
+  const vague = others.filter(
+    ({ record, missing }) => missing.length > 0 && fits(missing.reduce((one, { assume }) => assume(one), record)),
+  );
+  let isUnclear = vague.length > MOST_READ;
+  for (const { record } of isUnclear ? [] : vague) {
+    const held = await read(record.ref.id);
+    if (held !== undefined && fits(held.record)) hits.set(held.record.ref.id, held.record.ref);
+    else isUnclear ||= held === undefined || (await missingIn(defined, held.raw, places)).length === places.length;
+  }
+  if (isUnclear && isTrusted && hits.size === 0) throw unshown(call.plan, places);
+  return { refs: [...hits.values()], isWhole: isWhole && !isUnclear };
+}
+
+/**
+ * Searches a list of everybody. Many people lack an e-mail address, and systems leave out what is empty: if the list
+ * shows a place of anybody, the others have nothing there. If it shows a place of nobody, a few records tell whether
+ * only the list leaves it out.
+ * @throws ConnectorError HRIS_UNREADABLE_ANSWER if it finds nobody in a list that does so
+ */
+export async function searchEverybody(
+  defined: Defined,
+  call: ListCall,
+  comparison: Comparison,
+  read: Read,
+): Promise<Hits> {
+  const { places, hits, others, isWhole } = await lookThrough(defined, call, comparison);
+  const unseen = places.filter((place) => others.every(({ missing }) => missing.includes(place)));
+  const isProof = isWhole && hits.size === 0 && unseen.length > 0;
+  for (const { record } of isProof ? others.slice(-SAMPLE) : []) {
+    const held = await read(record.ref.id);
+    if (held !== undefined && (await missingIn(defined, held.raw, unseen)).length < unseen.length)
+      throw unshown(call.plan, unseen);
+  }
+  return { refs: [...hits.values()], isWhole };
+}
+
+/** A place of a value that is looked for. */
+interface Place {
+  /** As in the definition: `record.reference`. */
+  name: string;
+  /** Whether a record has the place, though it may be empty there. */
+  isShown: (raw: unknown) => unknown;
+  /** The record as if it had that value there. */
+  assume: (record: EmployeeRecord) => EmployeeRecord;
+}
+
+/** Compares the records of a list; reads only the `compared` fields of each: a list may have thousands. */
+async function lookThrough(defined: Defined, call: ListCall, { compared, wanted, fits }: Comparison) {
+  const { record: at, fields, hooks, nothing } = defined.definition;
+  const known = fields.filter(({ key }) => compared.includes(key));
+  const parts = { record: { ...at, former: undefined }, fields: known, hooks, nothing };
+  const places = placesOf(defined.definition, wanted);
+  const hits = new Map<string, EmployeeRef>();
+  /** Those that do not match, with the places that they do not show. */
+  const others: { record: EmployeeRecord; missing: readonly Place[] }[] = [];
+  let isWhole = false;
+  const pages = defined.line.pages({ ...call, isSearch: true }, (answer) => recordsIn(answer, call.plan));
+  try {
+    for await (const { items, answer, end } of pages) {
+      const records = await Promise.all(items.map((item) => toEmployee(parts, item)));
+      for (const [index, record] of records.entries()) {
+        if (record === undefined)
+          throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
+        if (fits(record)) hits.set(record.ref.id, record.ref);
+        else others.push({ record, missing: await missingIn(defined, items[index], places) });
+      }
+      isWhole = end === 'whole';
+      if (hits.size + others.length >= MOST_SCANNED) break;
+    }
+  } catch (error) {
+    // A row of "errors" says so, of any call: nobody is found, and that proves nothing. Only "absent" of a search does.
+    if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
+    isWhole = false;
+  }
+  return { places, hits, others, isWhole };
+}
+
+function placesOf({ record, fields }: HttpDefinition, { reference, number, fields: values }: Comparison['wanted']) {
+  const places: Place[] = [];
+  const { reference: at, number: read } = record;
+  if (reference !== undefined && at !== undefined)
+    places.push({
+      name: 'record.reference',
+      isShown: (raw) => hasPlace(raw, at),
+      assume: (one) => ({ ...one, reference }),
+    });
+  if (number !== undefined && read !== undefined)
+    places.push({
+      name: 'record.number',
+      isShown: async (raw) => (await read(raw)) !== undefined,
+      assume: (one) => ({ ...one, ref: { ...one.ref, number } }),
+    });
+  for (const { key, path, read: readsAt } of fields) {
+    const value = values?.[key];
+    if (value !== undefined)
+      places.push({
+        name: `fields.${key}`,
+        isShown: async (raw) => (readsAt === undefined ? hasPlace(raw, path) : (await readsAt(raw)) !== undefined),
+        assume: (one) => ({ ...one, fields: { ...one.fields, [key]: value } }),
+      });
+  }
+  return places;
+}
+
+async function missingIn({ definition }: Defined, given: unknown, places: readonly Place[]): Promise<Place[]> {
+  const { record: hook } = definition.hooks;
+  const raw = hook === undefined ? given : hook(given);
+  const shown = await Promise.all(places.map(({ isShown }) => isShown(raw)));
+  return places.filter((_place, index) => shown[index] !== true);
+}
+
+function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {
+  const keys = [purpose, ...places.map(({ name }) => name)].map((key) => `"${key}"`);
+  return unreadable(what, 'with records that do not show what was searched for', keys.join(', '));
+}
+
+/** The records in an answer, as a list or a single record. An answer without a list does not count as an empty list. */
+export async function recordsIn(
+  { status, body, at }: Answer,
+  plan: CallPlan & { items: Expression; absent?: readonly number[] },
+): Promise<unknown[]> {
+  if (plan.absent?.includes(status) === true) return [];
+  const value = await plan.items(body);
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'object' && value !== null) return [value];
+  throw unreadable(plan.what, 'without the list of records', '"items"', at.requestId);
+}

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openKestrel } from './open-kestrel.ts';
+import { refusal, signal, write } from './profile.ts';
+
+const DEFINITION = `hrisDefinition: 1
+name: Kestrel
+options: { token: { secret: true } }
+auth: { bearer: "{options.token}" }
+record: { id: id, reference: external.hirebridge, number: no }
+fields:
+  givenName: { at: first }
+  familyName: { at: last }
+  birthDate: { at: born, type: date }
+  email: { at: 'mails[kind="home"].address' }
+  user: { at: login.user }
+find:
+  reference: { get: /staff, query: { by: reference, of: "{value}" }, items: staff, trusted: true }
+  number: { get: /staff, query: { by: number, of: "{value}" }, items: staff, trusted: true }
+  email: { get: /staff, query: { by: email, of: "{value}" }, items: staff, trusted: true }
+  person: { get: /staff, query: { by: person, of: "{familyName}" }, items: staff, trusted: true }
+  taken: { user: { get: /staff, query: { by: user, of: "{value}" }, items: staff, trusted: true } }
+read: { get: "/staff/{id}" }
+create: { post: /staff }
+update: { patch: "/staff/{id}" }
+probe: { get: /me }
+`;
+
+const ANA = {
+  id: '1',
+  no: 7,
+  first: 'Ana',
+  last: 'Reyes',
+  born: '1990-05-17',
+  external: { hirebridge: '27:ana' },
+  mails: [{ kind: 'home', address: 'ana@kestrel.example' }],
+  login: { user: 'areyes' },
+};
+const SUMMARY = { id: '1', first: 'Ana', last: 'Reyes' };
+
+const KEYS = {
+  reference: { by: 'reference', value: '27:ana' },
+  number: { by: 'number', value: '7' },
+  email: { by: 'email', value: 'ana@kestrel.example' },
+  person: { by: 'person', givenName: 'Ana', familyName: 'Reyes', birthDate: '1990-05-17' },
+} as const;
+const NOBODY = { kind: 'none', trusted: true };
+const UNSHOWN = {
+  code: 'HRIS_UNREADABLE_ANSWER',
+  message: expect.stringContaining('with records that do not show what was searched for'),
+};
+
+interface Shown {
+  /** What a search answers with; a status alone is a refusal. */
+  found: readonly object[] | number;
+  /** The records by their ids. */
+  read?: readonly { id: string }[];
+  /** What is listed if everybody is asked for. */
+  all?: readonly object[] | number;
+  change?: (text: string) => string;
+}
+
+/** What was asked for besides, and the HR system. */
+async function openStaff({ found, read = [], all = [], change = (text) => text }: Shown) {
+  const asked: string[] = [];
+  const hris: HrisConnection = await openKestrel(
+    change(DEFINITION),
+    ({ method, url = '' }, say) => {
+      const { pathname, searchParams } = new URL(url, 'http://hr');
+      if (searchParams.has('by') && typeof found === 'number') return say(found, { error: 'nobody' });
+      if (searchParams.has('by')) return say(200, { staff: found });
+      asked.push(`${method} ${pathname}`);
+      if (method === 'POST') return say(201, { id: '9' });
+      if (typeof all === 'number') return say(all, { error: 'nobody' });
+      if (pathname === '/staff') return say(200, { staff: all });
+      const record = read.find(({ id }) => pathname === `/staff/${id}`);
+      return record === undefined ? say(404, {}) : say(200, record);
+    },
+    { token: 'x' },
+  );
+  return { asked, find: hris.employees.find, hris };
+}
+
+const distrusted = (text: string): string => text.replaceAll(', trusted: true', '');
+const withAll = (text: string): string =>
+  distrusted(text).replace('find:\n', 'find:\n  all: { get: /staff, items: staff }\n');
+
+test.each(Object.values(KEYS))('who is found by $by as a summary is read', async (key) => {
+  const { find, asked } = await openStaff({ found: [SUMMARY], read: [ANA] });
+  expect(await find(key, signal)).toEqual({ kind: 'one', ref: { id: '1', number: '7' }, by: key.by });
+  expect(asked).toEqual(['GET /staff/1']);
+});
+
+test('somebody whom a search shows as a summary is not created again, and their user name is taken', async () => {
+  const { hris, asked } = await openStaff({ found: [SUMMARY], read: [ANA] });
+  expect(await refusal(hris.employees.create({ familyName: 'Reyes' }, '27:ana', write))).toMatchObject({
+    code: 'ALREADY_EXISTS',
+    details: { id: '1' },
+  });
+  expect(asked).toEqual(['GET /staff/1']);
+  expect(await hris.employees.isTaken?.('user', 'AReyes', signal)).toBe(true);
+});
+
+test.each([
+  ['whose value is empty', { ...SUMMARY, external: { hirebridge: null }, mails: [], born: null, no: '' }],
+  ['in whose place there is nothing', { ...SUMMARY, external: null, mails: null, born: '', no: null }],
+  [
+    'that is somebody else',
+    { ...ANA, external: { hirebridge: '27:bo' }, no: 8, mails: [{ kind: 'work' }], born: '1991-01-01' },
+  ],
+])('a hit %s is nobody, and is not read', async (_what, hit) => {
+  const { find, asked } = await openStaff({ found: [hit] });
+  for (const key of Object.values(KEYS)) expect(await find(key, signal)).toEqual(NOBODY);
+  expect(asked).toEqual([]);
+});
+
+test('a hit of another name is not read for its date of birth', async () => {
+  const { find, asked } = await openStaff({ found: [{ ...SUMMARY, first: 'Bo' }] });
+  expect(await find(KEYS.person, signal)).toEqual(NOBODY);
+  expect(asked).toEqual([]);
+});
+
+test('a namesake who has no date of birth at all is nobody', async () => {
+  const { find } = await openStaff({ found: [SUMMARY], read: [SUMMARY] });
+  expect(await find(KEYS.person, signal)).toEqual(NOBODY);
+});
+
+const MANY = Array.from({ length: 21 }, (_one, at) => ({ id: String(at) }));
+
+test.each([
+  ['that no record shows either', [SUMMARY], [SUMMARY]],
+  ['of somebody whom a read does not find', [SUMMARY], []],
+  ['of more people than are read', MANY, MANY],
+])('a trusted search by a value %s is refused', async (_what, found, read) => {
+  const { find } = await openStaff({ found, read });
+  for (const by of ['reference', 'number', 'email'] as const)
+    expect(await refusal(find(KEYS[by], signal))).toMatchObject(UNSHOWN);
+  const { message } = await refusal(find(KEYS.reference, signal));
+  expect(message).toContain('"find.reference", "record.reference"');
+});
+
+test('a search that is not trusted proves nothing by such hits', async () => {
+  const { find, hris } = await openStaff({ found: [SUMMARY], read: [SUMMARY], change: distrusted });
+  expect(await find(KEYS.reference, signal)).toEqual({ kind: 'none', trusted: false });
+  expect(await refusal(hris.employees.isTaken?.('user', 'areyes', signal) ?? Promise.resolve())).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringContaining('does not show who has the user'),
+  });
+});
+
+test('a list of everybody that leaves out what its records have proves nothing', async () => {
+  const { find } = await openStaff({ found: [], all: [SUMMARY], read: [ANA], change: withAll });
+  for (const by of ['reference', 'number', 'email', 'person'] as const) {
+    const key = by === 'person' ? { ...KEYS.person, birthDate: '1991-01-01' } : { ...KEYS[by], value: 'other' };
+    const refused = await refusal(find(key, signal));
+    expect(refused).toMatchObject(UNSHOWN);
+    expect(refused.message).toContain('"find.all"');
+  }
+});
+
+test.each([
+  ['some have no value', [{ ...ANA, id: '2' }, SUMMARY, SUMMARY], []],
+  ['nobody has one', [SUMMARY, { ...SUMMARY, id: '2' }], [SUMMARY]],
+  ['there is nobody', [], []],
+])('a list of everybody proves that somebody is absent, if %s', async (_what, all, read) => {
+  const { find } = await openStaff({ found: [], all, read, change: withAll });
+  expect(await find({ by: 'email', value: 'other@kestrel.example' }, signal)).toEqual(NOBODY);
+});
+
+const ROW = 'errors: [{ status: 404, when: body.error = "nobody", means: absent }]\n';
+
+test.each([
+  ['is refused', '', '', { code: 'NOT_FOUND', action: 'reject' }],
+  ['finds nobody by a row of "errors", which proves nothing', '', ROW, { kind: 'none', trusted: false }],
+  ['proves that nobody is there if it says so itself', 'absent: [404], ', ROW, NOBODY],
+])('a search that is answered 404 %s', async (_what, absent, rows, outcome) => {
+  for (const method of ['get', 'post']) {
+    const { find } = await openStaff({
+      found: 404,
+      change: (text) => `${text.replace('reference: { get:', `reference: { ${absent}${method}:`)}${rows}`,
+    });
+    expect(await find(KEYS.reference, signal).catch((error: unknown) => error)).toMatchObject(outcome);
+  }
+});
+
+test('a list of everybody that a row of "errors" calls absent proves nothing', async () => {
+  const { find } = await openStaff({ found: [], all: 404, change: (text) => `${withAll(text)}${ROW}` });
+  expect(await find(KEYS.reference, signal)).toEqual({ kind: 'none', trusted: false });
+});
