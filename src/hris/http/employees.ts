@@ -3,8 +3,8 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.ts';
-import type { HttpDefinition, SearchPlan, WritePlan } from './definition.ts';
-import type { Answer, Defined } from './line.ts';
+import type { CallPlan, HttpDefinition, SearchPlan, StepPlan, WritePlan } from './definition.ts';
+import type { Answer, Defined, DefinedLine } from './line.ts';
 import { type Comparison, type Hits, searchByValue, searchEverybody } from './look-through.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
@@ -143,6 +143,10 @@ function unlessRefused(error: unknown): undefined {
   if (!isConnectorError(error) || error.action !== 'reject') throw error;
 }
 
+function unlessAbsent(error: unknown): undefined {
+  if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
+}
+
 /** Whoever is shown at an id. */
 async function readAt(
   { definition, line }: Defined,
@@ -150,10 +154,7 @@ async function readAt(
   signal: AbortSignal,
 ): Promise<(Held & { requestId: string }) | undefined> {
   const plan = definition.reading;
-  const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent }).catch((error: unknown) => {
-    if (isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) return undefined;
-    throw error;
-  });
+  const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent }).catch(unlessAbsent);
   if (answer === undefined || plan.absent.includes(answer.status)) return undefined;
   const given = await plan.item(answer.body);
   const raw: unknown = Array.isArray(given) ? given[0] : given;
@@ -231,15 +232,14 @@ async function takeSteps(
     const written = keys.filter((key) => fields[key] !== undefined && (raw !== undefined || fields[key] !== null));
     const isNeeded = written.length > 0 || (raw === undefined && keys.length === 0);
     const values = withFields(fields, { ...ids, reference });
-    let id = idOf(raw === undefined ? undefined : await from?.(raw));
+    const held = raw === undefined ? undefined : await from?.(raw);
+    let id = isNeeded ? partOf(held, definition.reading, `${name}.from`) : idOf(held);
     if (isNeeded && id !== undefined && update !== undefined)
       await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, sent: fields });
     else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
       // Reuses parts made earlier and parts that others share; without a reference only the latter.
       const look = async (): Promise<string | undefined> =>
-        find && (reference !== undefined || from === undefined)
-          ? idOf(await find.id((await line.send({ plan: find, values, signal })).body))
-          : undefined;
+        find && (reference !== undefined || from === undefined) ? findPart(line, find, values, signal) : undefined;
       id ??= await look();
       // A part that is found again can be repeated after a lost answer: only the employee must be created once.
       const made = { idempotent: find !== undefined, sent: fields, makes: true, signal, beforeSend };
@@ -258,6 +258,36 @@ async function takeSteps(
     ids[name] = id;
   }
   return ids;
+}
+
+/** A 404 may be wrong once; at worst a part is made twice then, never the employee. */
+async function findPart(
+  line: DefinedLine,
+  plan: NonNullable<StepPlan['find']>,
+  values: Values,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const answer = await line.send({ plan, values, signal, accepts: [404] }).catch(unlessAbsent);
+  return answer === undefined || answer.status === 404
+    ? undefined
+    : partOf(await plan.id(answer.body), plan, `${plan.purpose}.id`);
+}
+
+/** The id of a part; a path through a list gives a list. Undefined if there is none: then the part is made. */
+function partOf(given: unknown, { what }: CallPlan, key: string): string | undefined {
+  const [only, ...others] = new Set([given].flat());
+  if (others.length > 0)
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'reject',
+      message:
+        `${what} was answered with several parts, and nobody knows which one is meant. Name one in "${key}" of the ` +
+        'definition, such as the first: departments[0].id.',
+    });
+  const id = idOf(only);
+  if (id === undefined && typeof only === 'object' && only !== null)
+    throw unreadable(what, 'with a part whose id is neither text nor a number', `"${key}"`);
+  return id;
 }
 
 async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<undefined> {
