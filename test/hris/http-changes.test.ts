@@ -20,12 +20,12 @@ probe: { get: /me }
 `;
 
 interface Staff {
-  changes: { id: string; at: string }[];
+  changes: { id: string; at?: string | null; born?: string }[];
   /** Cursors that end before they are used. */
   expire: number;
 }
 
-async function openStaff() {
+async function openStaff(change: (text: string) => string = (text) => text) {
   const staff: Staff = { changes: [], expire: 0 };
   const answer: Answer = (asked, say) => {
     const url = new URL(asked.url ?? '', 'http://hr');
@@ -39,7 +39,7 @@ async function openStaff() {
     }
     return say(200, { staff: [{ id: '2', last: 'Okafor', email: employee('late')['email'] }], next: null });
   };
-  const hris = await openKestrel(DEFINITION, answer, { token: 'x' });
+  const hris = await openKestrel(change(DEFINITION), answer, { token: 'x' });
   return { staff, hris };
 }
 
@@ -85,4 +85,68 @@ test('a list whose cursor ends while it is read is read anew, and holds nobody',
   const look = () => hris.employees.find({ by: 'email', value: String(employee('late')['email']) }, signal);
   expect(await refusal(look())).toMatchObject({ action: 'retry' });
   expect(await look()).toMatchObject({ kind: 'one', ref: { id: '2' } });
+});
+
+test.each([
+  ['no stamp', undefined],
+  ['an empty one', ''],
+  ['null for one', null],
+])('a change with %s is refused instead of left out', async (_what, at) => {
+  const { staff, hris } = await openStaff();
+  staff.changes.push({ id: '1', at: '2026-11-27T12:00:05Z' }, { id: '2', ...(at !== undefined && { at }) });
+  expect(await refusal(hris.changes?.since(undefined, signal) ?? Promise.resolve())).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringContaining('"changes.stamp"'),
+  });
+});
+
+test.each([undefined, null, ''])('a change whose stamp is %j has the one that is named next', async (at) => {
+  const { staff, hris } = await openStaff((text) => text.replace('stamp: at', 'stamp: "at ?: born"'));
+  staff.changes.push({ id: '1', born: '2026-11-27T12:00:05Z', ...(at !== undefined && { at }) });
+  const page = await hris.changes?.since(undefined, signal);
+  expect(page?.employees.map(({ ref }) => ref.id)).toEqual(['1']);
+});
+
+const PAGED = 'query: { since: "{since}", page: "{page.number}" }, paging: { by: page }, stamp: at';
+
+/** Pages of a log of changes, and whether it ignores the page that is asked for. */
+async function openLog(pages: { id: string; at: string }[][], isDeaf = false) {
+  let answers = 0;
+  const hris = await openKestrel(
+    DEFINITION.replace('query: { since: "{since}" }, stamp: at', PAGED),
+    ({ url = '' }, say) => {
+      const page = isDeaf ? 1 : Number(new URL(url, 'http://hr').searchParams.get('page'));
+      answers += 1;
+      return say(
+        200,
+        (pages[page - 1] ?? []).map((one) => ({ ...one, answers })),
+      );
+    },
+    { token: 'x' },
+  );
+  return async () => (await hris.changes?.since(undefined, signal))?.employees.map(({ ref }) => ref.id);
+}
+
+const [EARLY, LATE] = ['2026-11-27T12:00:05Z', '2026-11-27T12:00:06Z'];
+
+test.each([
+  ['at another time', LATE],
+  ['at the same time', EARLY],
+])('a log that names one employee first on two pages, %s, is read to its end', async (_what, at) => {
+  const seen = await openLog([
+    [
+      { id: '1', at: EARLY },
+      { id: '2', at: EARLY },
+    ],
+    [
+      { id: '1', at },
+      { id: '3', at },
+    ],
+  ]);
+  expect(new Set(await seen())).toEqual(new Set(['1', '2', '3']));
+});
+
+test('a log that gives the same changes again is refused, whatever else is different', async () => {
+  const seen = await openLog([[{ id: '1', at: EARLY }]], true);
+  expect(await refusal(seen())).toMatchObject({ message: expect.stringContaining('gave the same page again') });
 });

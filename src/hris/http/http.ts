@@ -403,11 +403,9 @@ async function changedEmployees(
   const read = await readApart(page, readOne, async () => (await probeOf(defined, signal)).ok);
   const more = waiting.length > size;
   const last = page.at(-1);
+  const ids = page.map(({ id }) => id);
   return {
-    ...sortRead(
-      page.map(({ id }) => id),
-      read,
-    ),
+    ...sortRead(ids, read),
     next: nextChangeCursor(before, {
       after: more && last !== undefined ? placeOf(last) : undefined,
       latest: latestOf(
@@ -433,11 +431,13 @@ async function readChanges(
   for await (const { items, answer } of wholeList(line, call, 'some who changed would be left out')) {
     clock ??= clockOf(answer.headers['date'] as string | undefined);
     for (const raw of items) {
-      const [id, at, gone] = [idOf(await definition.record.id(raw)), await plan.stamp(raw), await plan.gone?.(raw)];
-      // Left out, this change would never be seen.
-      if (id === undefined)
-        throw unreadable(plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-      changes.push({ id, at: asText(at ?? ''), gone: gone === true, raw });
+      const [id, stamp, gone] = [idOf(await definition.record.id(raw)), await plan.stamp(raw), await plan.gone?.(raw)];
+      const { requestId } = answer.at;
+      // Left out, this change would never be seen, and without a stamp it would be left out later.
+      if (id === undefined) throw unreadable(plan.what, 'with a record that has no id', '"record.id"', requestId);
+      const at = asText(stamp ?? '');
+      if (at === '') throw unreadable(plan.what, 'with a record that has no stamp', '"changes.stamp"', requestId);
+      changes.push({ id, at, gone: gone === true, raw });
     }
   }
   return { changes, clock: clock ?? Date.now() };

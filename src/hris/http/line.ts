@@ -41,8 +41,8 @@ export interface Call {
   accepts?: readonly number[];
 }
 
-/** The call of a list; `id` is where an item has its id, if it is not an employee. */
-export type ListCall = Call & { plan: CallPlan & { id?: Expression | undefined } };
+/** The call of a list; `id` is where an item has its id, if it is not an employee, and `stamp` the time of a change. */
+export type ListCall = Call & { plan: CallPlan & Partial<Record<'id' | 'stamp', Expression | undefined>> };
 
 /** The whole answer, as expressions read it. */
 export interface Answer {
@@ -243,8 +243,7 @@ async function* readPages(
     const asked = addressOf(plan, { ...options.own, ...values }, {});
     const known = { plan, asked, url: options.url, answer, items, count, number };
     const next = paging === undefined ? 'whole' : await nextPlace({ paging, ...known });
-    // A server that does not know this paging repeats its first page, which its first id tells, or all of it.
-    const shown = JSON.stringify((await (call.plan.id ?? definition.record.id)(items[0])) ?? items);
+    const shown = JSON.stringify(await markOf(items, call.plan.id ?? definition.record.id, call.plan.stamp));
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
     const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
@@ -258,6 +257,15 @@ async function* readPages(
 
 /** The cursor of a further page may end before it is used: the list is read anew. */
 function expired(cause: ConnectorError): ConnectorError {
+/**
+ * A server that does not know this paging repeats its first page, which its first id tells, or all of it. A log of
+ * changes may name one employee first on two pages, so there all ids and stamps tell it.
+ */
+async function markOf(items: readonly unknown[], id: Expression, stamp: Expression | undefined): Promise<unknown> {
+  if (stamp === undefined) return (await id(items[0])) ?? items;
+  return Promise.all(items.map(async (item) => [await id(item), await stamp(item)]));
+}
+
   const { message, status, requestId } = cause;
   return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
 }
