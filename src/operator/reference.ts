@@ -66,7 +66,7 @@ const SHARED = [
   /\.(get|post|put|patch|delete|(query|headers)(\.NAME)?|body)$/,
   /^(?!find\.all\.).*\.paging\./,
   /^find\.(number|email|person|name|taken\.NAME)\./,
-  /^(update|terminate|rehire|requisitions\.update)\.(as|set|without)$/,
+  /^(update|terminate|rehire|requisitions\.update)\.(as|set|unversioned|without)$/,
   /^requisitions\.fields\.NAME\./,
 ];
 

@@ -343,6 +343,13 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     /"\{version\}" is not a placeholder here\. The HR system gives it in its answer/,
   ],
   [
+    'a leave to write without a version that is not used',
+    'create:\n  post: /staff',
+    'create:\n  unversioned: true\n  post: /staff',
+    'true',
+    /"unversioned" is about \{version\}, which this request does not use/,
+  ],
+  [
     'a last day in a create',
     'create:\n  post: /staff',
     "create:\n  query: { until: '{lastDay}' }\n  post: /staff",

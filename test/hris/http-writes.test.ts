@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { openKestrel } from './open-kestrel.ts';
-import { signal, write } from './profile.ts';
+import { refusal, signal, write } from './profile.ts';
 
 const definitionOf = (as: string, fields: string): string => `hrisDefinition: 1
 name: Kestrel
@@ -90,6 +90,74 @@ test('a version in the path of an update is read before it', async () => {
   );
   await hris.employees.update('1', { title: 'Chef' }, write);
   expect(asked).toEqual(['GET /staff/1', 'PATCH /staff/1?version=7']);
+});
+
+/** Where a record has its version, and where an update names it. */
+const VERSIONED = definitionOf('merge', '{ title: { at: title } }')
+  .replace('record: { id: id }', 'record: { id: id, version: meta.version }')
+  .replace('as: merge }', 'as: merge, headers: { if-match: "{version}" } }');
+const TAGGED = VERSIONED.replace(', version: meta.version', '').replace(
+  '"/staff/{id}" }',
+  '"/staff/{id}", version: headers.etag }',
+);
+
+test.each([
+  ['no version', VERSIONED, {}],
+  ['null for a version', VERSIONED, { version: null }],
+  ['an empty version', VERSIONED, { version: '' }],
+  ['no header with one', TAGGED, {}],
+])('an update that names the version is not sent for a record with %s', async (_what, definition, meta) => {
+  const asked: string[] = [];
+  const hris = await openKestrel(
+    definition,
+    ({ method }, say) => {
+      asked.push(method ?? '');
+      say(200, { id: '1', title: 'Cook', meta });
+    },
+    { token: 'x' },
+  );
+  const amendment = { from: '2026-12-01', fields: { title: 'Chef' }, over: { title: 'Cook' } };
+  for (const change of [
+    () => hris.employees.update('1', { title: 'Chef' }, write),
+    () => hris.employees.amend?.('1', amendment, write),
+  ])
+    expect(await refusal(change() ?? Promise.resolve())).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      message: expect.stringMatching(/GET \/staff\/\{id\} was answered without a version\. Check .*"record\.version"/),
+    });
+  expect(asked).toEqual(['GET', 'GET']);
+});
+
+test('a version of 0 is one, and a system that need not give any is told so by "unversioned"', async () => {
+  let version: number | undefined = 0;
+  const sent: unknown[] = [];
+  const hris = await openKestrel(
+    VERSIONED.replace('as: merge,', 'as: merge, unversioned: true,'),
+    ({ method, headers }, say) => {
+      if (method === 'PATCH') sent.push(headers['if-match']);
+      say(200, { id: '1', meta: { version } });
+    },
+    { token: 'x' },
+  );
+  await hris.employees.update('1', { title: 'Chef' }, write);
+  version = undefined;
+  await hris.employees.update('1', { title: 'Chef' }, write);
+  expect(sent).toEqual(['0', undefined]);
+});
+
+test('what a system says of credentials that it refuses is shown without them', async () => {
+  const definition = definitionOf('merge', '{ title: { at: title } }')
+    .replace('secret: true }', 'secret: true }, company: { about: whose people }')
+    .replace('probe:', 'said: body.message\nprobe:');
+  for (const status of [401, 403, 400]) {
+    const hris = await openKestrel(
+      definition,
+      (_asked, say) => say(status, { message: 'Token tk-Kestrel-4711 of kestrel may not write Chef.' }),
+      { token: 'tk-Kestrel-4711', company: 'kestrel' },
+    );
+    const { message } = await refusal(hris.employees.update('1', { title: 'Chef' }, write));
+    expect(message).toContain('It said: "Token … of kestrel may not write …."');
+  }
 });
 
 test('a system that needs long for an answer has as long as "timeout" says', async () => {

@@ -67,6 +67,10 @@ const write = {
       'How fields are sent: in their places, in the whole record, as operations of RFC 6902 or RFC 7644, or by name',
     ),
   set: z.record(z.string(), z.json()).default({}).describe('What else to write: place -> template'),
+  unversioned: z
+    .boolean()
+    .default(false)
+    .describe('With {version}: a record that has no version is written all the same, whatever was edited meanwhile'),
   without: z
     .array(z.string())
     .default([])

@@ -35,6 +35,8 @@ export interface WritePlan extends CallPlan {
   without: readonly (readonly PathStep[])[];
   /** The request names the record's version: the system refuses the write if the record has changed. */
   isConditional: boolean;
+  /** Conditional, and not sent for a record without a version. */
+  needsVersion: boolean;
 }
 
 /** A part of an employee with a record of its own. */

@@ -447,10 +447,18 @@ export async function writeEmployee(
   if (plan === definition.updating && Object.keys(fields).length === 0) return;
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
+  if (plan.needsVersion) assertVersion(definition.reading, held?.version);
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.raw }, { signal, beforeSend });
   const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line.send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend });
+}
+
+/** Without its version the request would overwrite whatever was edited meanwhile. */
+function assertVersion({ what, purpose }: CallPlan, version: unknown): void {
+  if (version !== undefined && version !== null && version !== '') return;
+  const record = purpose === 'read' ? 'record' : 'requisitions';
+  throw unreadable(what, 'without a version', `"${purpose}.version" or "${record}.version"`);
 }
 
 /** Other ids would change the address. */

@@ -137,12 +137,8 @@ interface OpenLine {
 }
 
 /** Sends one request of the definition, without logging in. */
-async function sendPlain(
-  { definition, options, line }: OpenLine,
-  call: Call,
-  carried: Carried,
-  endpoint?: string,
-): Promise<Answer> {
+async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?: string): Promise<Answer> {
+  const { definition, options, line } = open;
   const { own } = options;
   const values = { ...own, ...call.values };
   const { plan, signal, beforeSend, priority } = call;
@@ -190,7 +186,7 @@ async function sendPlain(
     const isJson = answer.body.length > 0 && call.isRaw !== true;
     const read = answerOf(answer, isJson ? readJson(answer, { what, idempotent }) : undefined);
     const row = await rowFor(definition, read);
-    if (row !== undefined) throw await refusalOf(definition, call, read, { row });
+    if (row !== undefined) throw await refusalOf(open, call, read, { row });
     return read;
   } catch (error) {
     if (refused === undefined || !isConnectorError(error)) throw error;
@@ -199,7 +195,7 @@ async function sendPlain(
     const isAbsent = row === undefined || row.means === 'absent';
     if (isAbsent && call.accepts?.includes(refused.status) === true) return read;
     if (row === undefined && mayBeDone(refused) && plan === definition.creating) return read;
-    throw await refusalOf(definition, call, read, { row, cause: error });
+    throw await refusalOf(open, call, read, { row, cause: error });
   }
 }
 
@@ -217,11 +213,17 @@ async function rowFor(definition: HttpDefinition, answer: Answer): Promise<Row |
 
 type Row = HttpDefinition['refusals'][number];
 
-/** Only for writes, whose values are known and removed: an error about a search may quote anybody. */
-async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Call): Promise<string> {
+/**
+ * Only for writes, whose values are known and removed: an error about a search may quote anybody. An answer to
+ * credentials may quote these.
+ */
+async function wordsOf({ definition, options: { own } }: OpenLine, answer: Answer, { sent }: Call): Promise<string> {
   if (sent === undefined) return '';
   const said = [await definition.words?.(answer)].flat().filter((one) => typeof one === 'string');
-  return withoutValues(said.join(' '), Object.values(sent));
+  const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) =>
+    secret ? [own[`options.${key}`]] : [],
+  );
+  return withoutValues(said.join(' '), [...Object.values(sent), ...secrets]);
 }
 
 async function* readPages(
@@ -255,8 +257,6 @@ async function* readPages(
   }
 }
 
-/** The cursor of a further page may end before it is used: the list is read anew. */
-function expired(cause: ConnectorError): ConnectorError {
 /**
  * A server that does not know this paging repeats its first page, which its first id tells, or all of it. A log of
  * changes may name one employee first on two pages, so there all ids and stamps tell it.
@@ -266,6 +266,8 @@ async function markOf(items: readonly unknown[], id: Expression, stamp: Expressi
   return Promise.all(items.map(async (item) => [await id(item), await stamp(item)]));
 }
 
+/** The cursor of a further page may end before it is used: the list is read anew. */
+function expired(cause: ConnectorError): ConnectorError {
   const { message, status, requestId } = cause;
   return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
 }
@@ -404,12 +406,12 @@ const MEANINGS: Readonly<Record<string, readonly [code: string, action: Connecto
 
 /** The refusal that an answer is, by a row of the definition or else by its status. */
 async function refusalOf(
-  definition: HttpDefinition,
+  open: OpenLine,
   call: Call,
   answer: Answer,
   { row, cause }: { row?: Row | undefined; cause?: ConnectorError },
 ): Promise<ConnectorError> {
-  const said = await wordsOf(definition, answer, call);
+  const said = await wordsOf(open, answer, call);
   const told = row?.means ?? meaningOf(answer.status, call);
   // Any other write that meets something existing met a value of somebody else.
   const means = told === 'exists' && call.makes !== true ? 'reject' : told;
@@ -425,7 +427,7 @@ async function refusalOf(
     requestId: answer.at.requestId,
     retryAfterMs:
       action === 'throttle'
-        ? (readRetryAfter(answer.headers, answer.at.endedAt) ?? definition.retryAfter)
+        ? (readRetryAfter(answer.headers, answer.at.endedAt) ?? open.definition.retryAfter)
         : cause?.retryAfterMs,
     ...(row?.field !== undefined && { details: { [row.field]: 'was not accepted' } }),
     cause,

@@ -302,6 +302,8 @@ class Compiler {
         `{version} is used, but neither "${of.at}.version" (of a record) nor "read.version" (headers.etag) says ` +
           'where it is. Add one.',
       );
+    if (write.unversioned && !isConditional)
+      this.#wrong([...at, 'unversioned'], '"unversioned" is about {version}, which this request does not use.');
     const sendsFields = uses(write, 'record', String.raw`fields\.\w+`);
     if (write.body !== undefined && ['create', 'update'].includes(String(at.at(-1))) && !sendsFields)
       this.#wrong(
@@ -321,6 +323,7 @@ class Compiler {
       })),
       without: write.without.map((place, index) => this.#place([...at, 'without', index], place)),
       isConditional,
+      needsVersion: isConditional && !write.unversioned,
     };
   }
 
