@@ -316,7 +316,10 @@ export async function removeApplied(trx: Store, version: number, { tenantId, by 
   return numUpdatedRows > 0n;
 }
 
-/** Records that a worker ended the schedules and workflows of a removed tenant; releases what its hires held and closes its holds. */
+/**
+ * Records that a worker ended the schedules and workflows of a removed tenant; releases what its hires held and closes
+ * its holds.
+ */
 export async function recordEnd(store: Store, tenantId: string): Promise<void> {
   await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };

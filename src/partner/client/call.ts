@@ -261,8 +261,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * The body as sent: e-mails and instants in their one form, and digits in text as numbers wherever the schema asks for a number. Ids are text
- * for callers, and integers on the wire if the specification says so (`"jobIds": [12]`).
+ * The body as sent: e-mails and instants in their one form, and digits in text as numbers wherever the schema asks for
+ * a number. Ids are text for callers, and integers on the wire if the specification says so (`"jobIds": [12]`).
  */
 function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)

@@ -114,17 +114,14 @@ export function queryIntegers() {
   return queryList(z.preprocess(integerFromText, z.int()));
 }
 
-/** An instant or a calendar date in the query; the instant comes out as `instant` gives it. */
+/** An instant, as `instant` takes it, or a calendar date in the query. */
 export function queryTime() {
-  return z.preprocess((value: string) => utcForm(value), z.union([z.iso.datetime(), z.iso.date()]));
+  return z.preprocess((value: string) => utcForm(value), z.union([Rfc3339, z.iso.date()]));
 }
 
-/**
- * An instant that is sent: ISO 8601 in any of its forms, in UTC if it names no zone. Comes out as
- * `2026-01-31T08:00:00.000Z`.
- */
+/** An instant that is sent: ISO 8601 in any of its forms, in UTC if it names no zone. Comes out as RFC 3339. */
 export function instant() {
-  return z.preprocess((value: string) => utcForm(value), z.iso.datetime());
+  return z.preprocess((value: string) => utcForm(value), Rfc3339);
 }
 
 /** A calendar date that is sent; of an instant, the day that is written in it. */
@@ -136,9 +133,11 @@ function isInstant(value: unknown): value is string {
   return typeof value === 'string' && value.length > 10 && instantOf(value) !== undefined && !/^\d+$/.test(value);
 }
 
-/** An instant in its one UTC form; anything else stays. */
+const Rfc3339 = z.iso.datetime({ offset: true });
+
+/** An instant that is no RFC 3339 in its UTC form; anything else stays. */
 function utcForm(value: unknown): unknown {
-  return isInstant(value) ? instantOf(value) : value;
+  return isInstant(value) && !Rfc3339.safeParse(value).success ? instantOf(value) : value;
 }
 
 /** An e-mail that is sent: also with letters beyond ASCII (RFC 6531), and without what surrounds it. */

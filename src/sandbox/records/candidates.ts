@@ -125,7 +125,7 @@ export function storedText(ctx: Context, id: number): string | undefined {
     ?.body;
 }
 
-/** Writes profile fields; 409 when the e-mail is another candidate's (C3, assumed). `also` are fields kept elsewhere. */
+/** Writes profile fields; 409 when the e-mail is another candidate's (C3, assumed). `also`: fields kept elsewhere. */
 export function updateCandidate(
   ctx: Context,
   id: number,
