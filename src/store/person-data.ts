@@ -6,6 +6,17 @@ import { type PersonIds, sizeOf } from './person-marks.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
 import type { Tables } from './schema.ts';
 import { sealedSet } from './sealed-values.ts';
+import {
+  allIds,
+  employeeIds,
+  keepAct,
+  keepHold,
+  keepOthers,
+  keepPage,
+  keepPurged,
+  keepTally,
+  namedInActs,
+} from './shared-rows.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 // Where a person's data is in the store: one table for finding, exporting and erasing, so that all of it is erased.
@@ -58,12 +69,6 @@ function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`${ofTenant(of)} and ${where}`;
 }
 
-const employeeIds = ({ employees }: Subject): string[] => employees.map(({ id }) => id);
-
-function allIds(of: Subject): string[] {
-  return [...of.candidates, ...of.jobCandidates, ...of.enrolments, ...employeeIds(of)];
-}
-
 /** Streams whose records have ids of their own, and name a person. */
 export const NAMED = ['interviews', 'screenings', 'bookings'];
 const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'accounts', 'invitations', 'starts', 'absent'];
@@ -107,13 +112,16 @@ function ofApplication(of: Subject): RawBuilder<boolean> {
   return within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates)));
 }
 
+/** What is written for an application, or for its hire. */
+const OF_APPLICATION = 'employee enrolment external-status custom-fields documents invitation stage'.split(' ');
+
 function written(of: Subject): RawBuilder<boolean> {
   const ofTargets = (targets: readonly string[], ids: readonly string[]) =>
     sql<boolean>`(target in (${sql.join(targets)}) and ${isIn('record_id', ids)})`;
   return within(
     of,
     either(
-      ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation', 'stage'], of.jobCandidates),
+      ofTargets(OF_APPLICATION, of.jobCandidates),
       sql<boolean>`(target like 'account:%' and ${isIn('record_id', of.jobCandidates)})`,
       ofTargets(['lead'], of.leads ?? []),
       sql<boolean>`(target = 'resume' and record_id in (select resume_id from resumes where ${ofCandidates(of)}))`,
@@ -138,7 +146,7 @@ const PLACES: readonly PersonPlace[] = [
     table: 'inbox',
     where: (of) => within(of, names('ids', allIds(of))),
     key: ['tenant_id', 'body_hash'],
-    keep: ({ ids }, of) => keepOthers(JSON.parse(String(ids)) as Record<string, string[]>, of),
+    keep: keepOthers,
   },
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
   ...([...BY_HIRE, 'refusals'] as const).map((table) => ({ table, where: ofHire })),
@@ -173,7 +181,7 @@ const PLACES: readonly PersonPlace[] = [
     table: 'exchange_tallies',
     where: (of) => within(of, sql<boolean>`stream in (${sql.join(PAIRED)}) and ${names('tally', employeeIds(of))}`),
     key: ['tenant_id', 'stream', 'written_at', 'tally'],
-    keep: ({ tally }, of) => ({ tally: JSON.stringify(without(JSON.parse(String(tally)), new Set(employeeIds(of)))) }),
+    keep: keepTally,
   },
   { table: 'foreign_writes', where: written },
   { table: 'resumes', where: ofCandidates },
@@ -208,13 +216,12 @@ const PLACES: readonly PersonPlace[] = [
   {
     table: 'audit',
     where: (of) =>
-      within(of, sql<boolean>`act in (${sql.join(NAMING_ACTS)}) and ${fits('details', allIds(of), (id) => `%${id}%`)}`),
+      within(
+        of,
+        sql<boolean>`act in (${sql.join(NAMING_ACTS)}) and ${fits('details', namedInActs(of), (id) => `%${id}%`)}`,
+      ),
     key: ['at', 'by', 'tenant_id', 'act', 'details'],
-    keep: ({ act, details }, of) => {
-      const isOfHires = ['hire-started', 'went-live', 'plan-applied'].includes(String(act));
-      const left = withoutWords(String(details), isOfHires ? of.jobCandidates : allIds(of));
-      return left === details ? undefined : { details: left, salt: null };
-    },
+    keep: keepAct,
   },
   { table: 'person_keys', where: (of) => keysOf(of) },
   {
@@ -246,6 +253,8 @@ export const NAMING_ACTS = [
   'plan-applied',
   'linked',
   'sync-asked',
+  'events-replayed',
+  'records-retried',
 ];
 
 function pairs(of: Subject): RawBuilder<boolean> {
@@ -286,83 +295,6 @@ function keysOf(of: Subject): RawBuilder<boolean> {
       or (owned.recorded is not null and not ${recordedBy(tenantId, 'owned')})`;
   return sql<boolean>`person_id in (${people}) and
     (person_id not in (${shared}) or (tenant_id = ${tenantId} and ${isIn('job_candidate_id', of.jobCandidates)}))`;
-}
-
-/** By the names of ids in deliveries and holds: somebody else may have the same number. */
-function idsByName(of: Subject): Record<string, readonly string[]> {
-  return {
-    candidateId: of.candidates,
-    jobCandidateId: of.jobCandidates,
-    onboardingCandidateId: of.enrolments,
-    employeeId: employeeIds(of),
-  };
-}
-
-function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | undefined {
-  const own = idsByName(of);
-  if (!Object.entries(own).some(([kind, some]) => ids[kind]?.some((id) => some.includes(id)))) return undefined;
-  const left = Object.fromEntries(
-    Object.entries(ids).map(([kind, some]) => [kind, some.filter((id) => !own[kind]?.includes(id))]),
-  );
-  // A list of applications names the same people as the list of candidates beside it.
-  if (Object.keys(own).every((kind) => (left[kind] ?? []).length === 0)) return 'gone';
-  return { ids: JSON.stringify(left), body: '', last_error: null };
-}
-
-function keepHold(row: Row, of: Subject): Row | 'gone' | undefined {
-  if (of.jobCandidates.includes(String(row['job_candidate_id']))) return 'gone';
-  const own = idsByName(of);
-  const found = new Set<string>();
-  const details = JSON.parse(String(row['details'])) as Record<string, unknown>;
-  const changed = Object.entries(details).map(([name, value]) => {
-    const isTheirs = (id: unknown): boolean => own[name.replace(/s$/, '')]?.includes(String(id)) === true;
-    const theirs = [value].flat().filter(isTheirs);
-    for (const id of theirs) found.add(String(id));
-    if (theirs.length === 0) return [name, value];
-    return [name, Array.isArray(value) ? value.filter((id) => !isTheirs(id)) : ERASED];
-  });
-  if (found.size === 0) return undefined;
-  const given = row['answer_arguments'];
-  return {
-    details: JSON.stringify(Object.fromEntries(changed)),
-    message: withoutWords(String(row['message']), [...found]),
-    ...(typeof given === 'string' ? { answer_arguments: JSON.stringify(without(JSON.parse(given), found)) } : {}),
-    history: JSON.stringify(without(JSON.parse(String(row['history'])), found)),
-  };
-}
-
-const ERASED = 'erased';
-function withoutWords(text: string, ids: readonly string[]): string {
-  return ids.reduce((left, id) => {
-    const word = id.replaceAll(/[^\w-]/g, String.raw`\$&`);
-    return left.replaceAll(new RegExp(`(?<![\\w-])${word}(?![\\w-])`, 'g'), ERASED);
-  }, text);
-}
-
-/** A JSON value without these texts, wherever they stand in lists or as names. */
-function without(value: unknown, ids: ReadonlySet<string>): unknown {
-  if (Array.isArray(value))
-    return value.filter((one) => typeof one !== 'string' || !ids.has(one)).map((one) => without(one, ids));
-  if (typeof value !== 'object' || value === null) return value;
-  const left = Object.entries(value).filter(([name]) => !ids.has(name));
-  return Object.fromEntries(left.map(([name, one]) => [name, without(one, ids)]));
-}
-
-function keepPurged(records: string, ids: readonly string[]): Row | 'gone' | undefined {
-  const alike = JSON.parse(records) as { ids: string[] }[];
-  if (!alike.some((one) => one.ids.some((id) => ids.includes(id)))) return undefined;
-  const left = alike
-    .map((one) => ({ ...one, ids: one.ids.filter((id) => !ids.includes(id)) }))
-    .filter((one) => one.ids.length > 0);
-  return left.length === 0 ? 'gone' : { records: JSON.stringify(left) };
-}
-
-function keepPage(list: string, known: unknown, ids: readonly string[]): Row {
-  const left = (JSON.parse(list) as string[]).filter((id) => !ids.includes(id));
-  if (typeof known !== 'string') return { ids: JSON.stringify(left) };
-  const kept = JSON.parse(known) as { records: [string, string, ...unknown[]][] };
-  const records = kept.records.filter(([, id]) => !ids.includes(id));
-  return { ids: JSON.stringify(left), known: JSON.stringify({ ...kept, records }) };
 }
 
 /** Rows of one table that hold data of the person. Only `rows` are shown: those that no other person shares. */

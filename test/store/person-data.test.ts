@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Places } from '../../src/config.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
+import { holdOf } from '../../src/hire/holds.ts';
 import { findPerson } from '../../src/operator/person.ts';
+import { audit } from '../../src/store/audit.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
 import { askErasure, forgetBytes } from '../../src/store/erasures.ts';
@@ -111,6 +114,65 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     ]);
     const acts = kysely.selectFrom('audit').select('details').where('act', '=', 'went-live');
     expect(await acts.execute()).toEqual([{ details: `started: erased ${OTHER}` }]);
+  });
+
+  test("leaves of another hire's question all but the person", async () => {
+    const { store } = await freshStore(kind);
+    await seedEverywhere(store, EVA);
+    const ask = (hold_id: string, other: HireRef, period: number) => {
+      const about = { jobCandidateId: OTHER, employeeIds: ['900'] as [string], other };
+      const { code, message, details } = holdOf('EMPLOYEE_OF_ANOTHER', about);
+      const row = { hold_id, tenant_id: 'acme', job_candidate_id: OTHER, period, code, message, answers: '[]' };
+      return store.kysely
+        .insertInto('holds')
+        .values({ ...row, details: JSON.stringify(details), opened_at: 1 })
+        .execute();
+    };
+    const others = {
+      own: { tenantId: 'acme', jobCandidateId: EVA.application, period: 2 },
+      // Her candidate's number, and another tenant's hire.
+      alike: { tenantId: 'acme', jobCandidateId: EVA.candidate, period: 1 },
+      theirs: { tenantId: 'umbrella', jobCandidateId: EVA.application, period: 1 },
+    };
+    for (const [nth, [name, other]] of Object.entries(others).entries()) await ask(name, other, nth);
+    await erasePersonRows(store, await subjectOf(store, EVA));
+    const left = await store.kysely.selectFrom('holds').select(['hold_id', 'details', 'message']).execute();
+    const found = Object.fromEntries(
+      left.map((row) => [row.hold_id, (JSON.parse(row.details) as { other: HireRef }).other]),
+    );
+    expect(found).toEqual({ ...others, own: { ...others.own, jobCandidateId: 'erased' } });
+    const said = Object.fromEntries(left.map((row) => [row.hold_id, /linked to (.*), another/.exec(row.message)?.[1]]));
+    expect(said).toEqual({
+      own: 'job candidate erased of tenant acme',
+      alike: 'job candidate 501 of tenant acme',
+      theirs: 'job candidate 9501 of tenant umbrella',
+    });
+  });
+
+  test('takes the person out of acts that named them, and nothing else', async () => {
+    const { store } = await freshStore(kind);
+    await seedEverywhere(store, EVA);
+    const acts = [
+      ['events-replayed', JSON.stringify({ count: 9501, jobCandidateId: '9501' })],
+      ['events-replayed', JSON.stringify({ count: 1, jobCandidateId: '501' })],
+      ['records-retried', '9501/directory'],
+      ['records-retried', 'i-88'],
+      ['records-retried', 'interviews'],
+    ] as const;
+    for (const [act, details] of acts) await audit(store, { by: 'ann', tenantId: 'acme', act, details });
+    await erasePersonRows(store, { ...(await subjectOf(store, EVA)), records: { interviews: ['i-88'] } });
+    const rows = store.kysely
+      .selectFrom('audit')
+      .select(['act', 'details'])
+      .where('act', 'in', ['events-replayed', 'records-retried'])
+      .orderBy('seq');
+    expect((await rows.execute()).map(({ act, details }) => [act, details])).toEqual([
+      ['events-replayed', JSON.stringify({ count: 9501, jobCandidateId: 'erased' })],
+      acts[1],
+      ['records-retried', 'erased/directory'],
+      ['records-retried', 'erased'],
+      acts[4],
+    ]);
   });
 
   test("does not name a sister tenant's employee in the same HR system, whoever is asked about", async () => {

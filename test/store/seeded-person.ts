@@ -20,6 +20,7 @@ export function canaryOf({ tenant, candidate }: SeededPerson, what: string): str
 export async function seedEverywhere(store: Store, person: SeededPerson): Promise<void> {
   await seedHire(store, person);
   await seedPairs(store, person);
+  await seedWrites(store, person);
   await seedRecords(store, person);
   await seedPolicy(store, person);
 }
@@ -150,8 +151,8 @@ async function seedPairs(store: Store, person: SeededPerson): Promise<void> {
   await insert('seen_people', { ...mine, job_candidate_id: application, candidate_id: candidate, seen: 'hired' });
 }
 
-async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
-  const { tenant, candidate, application, enrolment, employee } = person;
+async function seedWrites(store: Store, person: SeededPerson): Promise<void> {
+  const { candidate, application, employee } = person;
   const { insert, canary, mine } = seedOf(store, person);
   const write = {
     ...mine,
@@ -188,6 +189,15 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
     foreign_id: employee,
     changes,
   });
+  await insert('foreign_writes', {
+    ...write,
+    batch_id: canary('b4'),
+    target: 'documents',
+    record_id: application,
+    period: 1,
+    foreign_id: employee,
+    changes: json({ resume: { new: `sha256:${canary('file')}` } }),
+  });
   await insert('purged_writes', {
     ...mine,
     page_id: canary('page'),
@@ -199,6 +209,11 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
     purged_at: 1,
     records: json([{ kind: 'create', outcome: 'done', fields: [], ids: [candidate] }]),
   });
+}
+
+async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
+  const { tenant, candidate, application, enrolment } = person;
+  const { insert, canary, mine } = seedOf(store, person);
   for (const [stream, record_id] of [
     ['candidates', candidate],
     ['applications', application],
