@@ -10,7 +10,7 @@ import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, employeeIn } from '../../src/hire/hire.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
-import { ERASURES_FILE, type ErasedSince } from '../../src/store/erase-restored.ts';
+import { ERASURES_FILE, type ErasedSince, readErasures } from '../../src/store/erase-restored.ts';
 import {
   assertNoLegalHold,
   assertNotHeld,
@@ -256,15 +256,16 @@ async function keepBesideStore(
 ): Promise<void> {
   const file = join(dataDir, ERASURES_FILE);
   const text = await readFile(file, 'utf8').catch(() => '');
-  if (text.includes(row.erasure_id)) return;
   const { keys } = await readMarks(store);
   const { erasure_id: erasure, tenant_id: tenant, by } = row;
   const line: ErasedSince = { erasure, tenant, by, keys, person: [], ...whom };
-  // A process that was killed may have left half a line: start a new one.
+  // A process that was killed, or a full disk, may have left half a line: start a new one.
   const start = text === '' || text.endsWith('\n') ? '' : '\n';
   await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
 }
 
+  // Half a line names the erasure, too, and no restore can read it.
+  if ((await readErasures(file)).some(({ erasure }) => erasure === row.erasure_id)) return;
 /** Prefix, among the places found, of work that was under way when the erasure was requested. */
 const UNDER_WAY = 'under way: ';
 

@@ -84,6 +84,18 @@ test('whoever is erased a second time takes nobody else along when a backup is p
   expect(await readTenantState(restored, 'acme')).toMatchObject({ state: 'active' });
 });
 
+test('an erasure of which half a line was written is listed for a restore all the same, once', async () => {
+  const { dataDir, eva, ask, carryOut } = await seeded();
+  const { erasure_id: erasure } = await ask(eva);
+  const file = join(dataDir, ERASURES_FILE);
+  // As where the disk was full in the middle of the line.
+  await appendFile(file, `{"erasure":"${erasure}","tenant":"ac`);
+  await expect(carryOut(erasure, async () => Promise.reject(new Error('Temporal is away')))).rejects.toThrow('away');
+  await carryOut(erasure);
+  const listed = await readErasures(file);
+  expect(listed.map((one) => [one.erasure, one.person.length])).toEqual([[erasure, idsOf(eva).length]]);
+});
+
 test('very many people whom a backup brings back are each erased, and nobody else', async () => {
   const { store } = await freshStore('sqlite');
   await readTenantState(store, 'acme');
