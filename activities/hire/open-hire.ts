@@ -12,9 +12,8 @@ import { observes } from '../../src/store/freezes.ts';
 import { endEarlier, endHire, endOutlived, moveResting } from '../../src/store/hire-states.ts';
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
-import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
+import { findTaker, isErased, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { erasedAmong } from '../../src/store/person-marks.ts';
 import { inTransaction } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { HireRow } from '../../src/store/schema.ts';
@@ -60,8 +59,7 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
     const { store } = deps;
     if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
     const { tenantId, jobCandidateId } = input;
-    const isErased = await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }]);
-    if (isErased.size > 0) return { opened: closed(undefined) };
+    if (await isErased(store, { tenantId, jobCandidateId })) return { opened: closed(undefined) };
     const latest = await latestNotForgotten(deps, connection, input);
     if (latest !== undefined) await endOutlived(store, latest);
     const opening = planOpening(await readKnown(store, latest), input);
@@ -129,16 +127,16 @@ async function openPeriod(
   if (presence.verdict === 'missing' || (presence.verdict === 'out' && !isForgotten)) return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
   const ref = { tenantId, jobCandidateId, period };
-  if (candidateId !== null && (await erasedAmong(store, tenantId, [{ kind: 'candidate', id: candidateId }])).size > 0)
-    return { opened: closed(latest) };
+  if (await isErased(store, { ...ref, candidateId })) return { opened: closed(latest) };
   if (latest !== undefined) await endEarlier(store, latest);
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // A later attempt may already have found the person gone, and nobody would follow a hire opened now.
   if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
   const row: NewHire = { ...ref, state: 'open', candidateId, jobId };
-  const isOut = presence.verdict === 'out';
-  const fresh = await (isOut ? insertForgotten(store, connection, row) : insertHires(store, [row]));
+  const enrolment = presence.verdict === 'out' ? await findForgotten(store, connection, row) : undefined;
+  const fresh = await insertUnlessErased(store, row, enrolment);
+  if (fresh === undefined) return { opened: closed(latest) };
   if (fresh > 0) {
     log.info({ tenantId, jobCandidateId, period }, 'hire opened');
     traceOpened({ installationId: store.installationId, tenantId, jobCandidateId });
@@ -147,9 +145,14 @@ async function openPeriod(
   return { opened: opened(connection, period, 'enrol'), seen };
 }
 
-async function insertForgotten(store: Store, connection: Connection, row: NewHire): Promise<number> {
-  const enrolment = await findForgotten(store, connection, row);
+/** Returns how many hires were new; undefined if the person was asked to be erased since they were read. */
+async function insertUnlessErased(
+  store: Store,
+  row: NewHire,
+  enrolment: HireChange | undefined,
+): Promise<number | undefined> {
   return inTransaction(store, async (trx) => {
+    if (await isErased(trx, row)) return undefined;
     const fresh = await insertHires(trx, [row]);
     if (enrolment !== undefined) await updateHire(trx, row, enrolment);
     return fresh;
@@ -231,8 +234,9 @@ async function admit(deps: ActivityDeps, connection: Connection, hire: Found): P
   });
   if (admission.kind === 'start') return true;
   if (admission.kind === 'pass') {
-    await recordHire(store, { ...hire, person: personIn(connection, hire), about: { passedOver: admission.why } });
-    log.info({ ...ref, jobId, reason: admission.why }, 'hire passed over');
+    const about = { passedOver: admission.why };
+    if (await recordHire(store, { ...hire, person: personIn(connection, hire), about }))
+      log.info({ ...ref, jobId, reason: admission.why }, 'hire passed over');
     return false;
   }
   await observeHire(deps, connection, hire);
@@ -250,13 +254,13 @@ async function observeHire(deps: ActivityDeps, connection: Connection, hire: Fou
     preview.verdict === 'hold'
       ? { would: 'ask', code: preview.hold.code, message: preview.hold.message, credits }
       : { would: preview.change.kind, ...employeeOf(preview.change), credits };
-  await store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
-    await recordHire(trx, { ...hire, person: personIn(connection, hire), about: { observed } });
-    if (preview.verdict === 'plan')
+  const isRecorded = await inTransaction(store, async (trx) => {
+    const recorded = await recordHire(trx, { ...hire, person: personIn(connection, hire), about: { observed } });
+    if (recorded && preview.verdict === 'plan')
       await insertPlan(trx, ref, { mappingHash: connection.mapping.hash, change: preview.change });
+    return recorded;
   });
-  log.info({ ...ref, would: observed.would, code: observed.code }, 'hire observed');
+  if (isRecorded) log.info({ ...ref, would: observed.would, code: observed.code }, 'hire observed');
 }
 
 function personIn({ tenant }: Connection, { candidateId }: Found): Recorded['person'] {

@@ -8,8 +8,7 @@ import { observes } from '../../src/store/freezes.ts';
 import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { openHold, tenantHoldsOf, widenHold } from '../../src/store/holds.ts';
-import { baselinesBeside, insertBaseline } from '../../src/store/observed-hires.ts';
-import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
+import { baselinesBeside, insertBaseline, isErased } from '../../src/store/observed-hires.ts';
 import { inTransaction, recordPeople } from '../../src/store/persons.ts';
 import {
   addTraces,
@@ -204,10 +203,8 @@ export async function reopen(
   person: Omit<SeenPerson, 'seen'>,
   trace: OwnTrace | undefined,
 ): Promise<void> {
-  const { jobCandidateId, candidateId } = person;
-  const ids: PersonId[] = [{ kind: 'job-candidate', id: jobCandidateId }];
-  if (candidateId !== null) ids.push({ kind: 'candidate', id: candidateId });
-  if ((await erasedAmong(store, tenantId, ids)).size > 0) return;
+  const { jobCandidateId } = person;
+  if (await isErased(store, { tenantId, ...person })) return;
   const hire = newHire(tenantId, person, trace?.period ?? 1, 'open');
   const known = await latestHire(store, tenantId, jobCandidateId);
   if (known?.state === 'open' && known.period < hire.period) {
@@ -216,12 +213,16 @@ export async function reopen(
     return;
   }
   const earlier = known === undefined ? await forgottenBefore(connection, hire) : [];
-  if (known === undefined || (known.state !== 'open' && known.period < hire.period))
-    await inTransaction(store, async (trx) => {
+  if (known === undefined || (known.state !== 'open' && known.period < hire.period)) {
+    const isOpened = await inTransaction(store, async (trx) => {
+      if (await isErased(trx, hire)) return false;
       if (known !== undefined) await endEarlier(trx, known);
       await insertHires(trx, [hire]);
       await recordPeople(trx, earlier);
+      return true;
     });
+    if (!isOpened) return;
+  }
   if (trace !== undefined)
     await updateHire(
       store,

@@ -10,6 +10,7 @@ import { moveResting } from '../../src/store/hire-states.ts';
 import { hiresInState, latestHires } from '../../src/store/hires.ts';
 import { everHeld, hiresHeld } from '../../src/store/holds.ts';
 import { markListed, readJobs } from '../../src/store/jobs.ts';
+import { unlessErased } from '../../src/store/observed-hires.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import {
   addSeen,
@@ -213,10 +214,11 @@ function noteBroken(run: Run, jobId: string): void {
   run.isPlanChanged = true;
 }
 
-/** Signals everyone in a hiring stage without a hire. */
+/** Signals everyone in a hiring stage without a hire, except people who were erased. */
 async function startMissing(run: Run, { stage }: StageList, members: readonly StageMember[]): Promise<void> {
   const { deps, tenantId, counts, connection } = run;
-  const present = [...new Set(members.filter((one) => !one.rejected).map((one) => one.jobCandidateId))];
+  const hired = members.filter((one) => !one.rejected);
+  const present = [...new Set((await unlessErased(deps.store, tenantId, hired)).map((one) => one.jobCandidateId))];
   // A stage that creates employees but enrols nobody.
   const hasArrived = !connection.tenant.policies.enrolAt.includes(stage);
   const known = await latestHires(deps.store, tenantId, present);

@@ -7,7 +7,7 @@ import { addHints } from './hints.ts';
 import { insertHires, type NewHire } from './hires.ts';
 import { hireColumns, type Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
-import { recordPeople } from './persons.ts';
+import { inTransaction, recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
 
@@ -25,8 +25,19 @@ export interface Recorded {
   person: { connection: string; candidate: Candidate } | undefined;
 }
 
-/** Records a hire as before go-live: only a person can start it. A hire that was ever started stays as it is. */
-export async function recordHire(store: Store, { ref, candidateId, jobId, about, person }: Recorded): Promise<void> {
+/**
+ * Records a hire as before go-live: only a person can start it. A hire that was ever started stays as it is. Returns
+ * false if the person was asked to be erased meanwhile: then nothing is recorded.
+ */
+export async function recordHire(store: Store, recorded: Recorded): Promise<boolean> {
+  return inTransaction(store, async (trx) => {
+    if (await isErased(trx, { ...recorded.ref, candidateId: recorded.candidateId })) return false;
+    await writeRecorded(trx, recorded);
+    return true;
+  });
+}
+
+async function writeRecorded(store: Store, { ref, candidateId, jobId, about, person }: Recorded): Promise<void> {
   const written = {
     observed: 'observed' in about ? JSON.stringify(about.observed) : null,
     passed_over: 'passedOver' in about ? about.passedOver : null,
@@ -72,9 +83,9 @@ export async function insertBaseline(
     const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
     if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
     const open = { ...store, kysely: trx };
-    const isErased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
+    const erased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
     // A later application of theirs would also reveal who they are.
-    const isLeft = (hire: NewHire): boolean => idsOfHire(hire).some(isErased);
+    const isLeft = (hire: NewHire): boolean => idsOfHire(hire).some(erased);
     const left = new Set(hires.filter(isLeft).map(({ candidateId }) => candidateId));
     await insertHires(
       open,
@@ -82,13 +93,29 @@ export async function insertBaseline(
     );
     await recordPeople(
       open,
-      people.filter(({ candidate: { candidateId: id } }) => !left.has(id) && !isErased({ kind: 'candidate', id })),
+      people.filter(({ candidate: { candidateId: id } }) => !left.has(id) && !erased({ kind: 'candidate', id })),
     );
     return true;
   });
 }
 
-function idsOfHire({ jobCandidateId, candidateId }: NewHire): PersonId[] {
+/**
+ * Whether the person of this hire was asked to be erased, by any of its ids. In the transaction that records the hire:
+ * an erasure waits for no work that had not recorded anything when it looked.
+ */
+export async function isErased(store: Store, hire: Whom & { tenantId: string }): Promise<boolean> {
+  return (await unlessErased(store, hire.tenantId, [hire])).length === 0;
+}
+
+/** Those of these hires whose person nobody asked to be erased. */
+export async function unlessErased<T extends Whom>(store: Store, tenantId: string, hires: readonly T[]): Promise<T[]> {
+  const erased = await erasedOf(store, tenantId, hires.flatMap(idsOfHire));
+  return hires.filter((hire) => !idsOfHire(hire).some(erased));
+}
+
+type Whom = Pick<NewHire, 'jobCandidateId' | 'candidateId'>;
+
+function idsOfHire({ jobCandidateId, candidateId }: Whom): PersonId[] {
   return [
     { kind: 'job-candidate', id: jobCandidateId },
     ...(candidateId ? [{ kind: 'candidate' as const, id: candidateId }] : []),

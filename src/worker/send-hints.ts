@@ -4,6 +4,7 @@ import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts
 import { wasHeld } from '../store/holds.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
+import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow, TenantRow } from '../store/schema.ts';
 import { hintOfRecord, WHOLE_LIST } from '../streams/stream.ts';
 import { streams as kinds, type StreamName } from '../streams/streams.ts';
@@ -34,7 +35,7 @@ export const hireHints: Record<HireHint, SendHints> = {
 /**
  * Starts a hire for each id. An event that came before the baseline was complete is about a hire after go-live: no
  * event is accepted before the tenant is applied. What a person decided since stays, also if somebody replays
- * the delivery.
+ * the delivery. Nobody who was erased is started: the history of the workflow would name them again.
  */
 async function startHires(
   { store, signalHire }: HintSender,
@@ -42,7 +43,13 @@ async function startHires(
   tenant: TenantRow,
 ): Promise<void> {
   const { tenantId, receivedAt } = delivery;
-  const ids = jobCandidateIdsOf(delivery);
+  const named = jobCandidateIdsOf(delivery);
+  const erased = await erasedAmong(
+    store,
+    tenantId,
+    named.map((id) => ({ kind: 'job-candidate', id })),
+  );
+  const ids = named.filter((id) => !erased.has(id));
   const { baseline_started_at: began, baseline_done_at: done } = tenant;
   // Where the store was rebuilt, the question about it names everybody who may have been work in progress.
   const isNew =

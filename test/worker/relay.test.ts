@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, unmadeHiresOf, updateHire } from '../../src/store/hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { markPerson } from '../../src/store/person-marks.ts';
 import {
   finishBaseline,
   pauseTenant,
@@ -76,6 +77,16 @@ test('an event is about a hire after go-live if it came before the baseline was 
   await hire('after');
   await relayed(store, 5);
   expect(adopted).toEqual({ before: true, unseen: false, cancelled: false, meanwhile: true, after: false });
+});
+
+test('nobody who was erased is started, whoever else the event names', async () => {
+  const store = await freshStore();
+  const erased = { tenantId: TENANT_ID, mark: 'erased', by: 'ann', about: 'e' } as const;
+  await markPerson(store, erased, [{ kind: 'job-candidate', id: '8' }]);
+  const { hinted } = relayOver(store);
+  await deliver(store, 'candidate.hired', { jobCandidateIds: ['7', '8'] });
+  await relayed(store, 1);
+  expect(hinted).toEqual(['7 person']);
 });
 
 test('an edited job hints the hires of that job that have no employee yet, and no other', async () => {

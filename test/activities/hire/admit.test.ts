@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Connection } from '../../../activities/connections.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { employ, readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { openHire } from '../../../activities/hire/open-hire.ts';
 import { personOf } from '../../../activities/hire/with-hire.ts';
 import { employeeIn } from '../../../src/hire/hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
@@ -9,6 +11,7 @@ import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { listObserved, requestStarts } from '../../../src/store/observed-hires.ts';
 import { employedRows } from '../../../src/store/people.ts';
+import { markPerson } from '../../../src/store/person-marks.ts';
 import { changePerson } from '../../../src/store/persons.ts';
 import { latestPlan } from '../../../src/store/plans.ts';
 import { startRequested } from '../../../src/worker/chores.ts';
@@ -110,6 +113,38 @@ test('a team’s jobs are asked for, because a job’s record does not show its 
   expect(await open('acme', await hire())).toMatchObject({ verdict: 'closed' });
   const [own] = (await listApplicants(sandbox.partner)).filter(({ jobId }) => jobId === Number(job.id));
   expect(await open('acme', await hire(own?.jobCandidateId))).toMatchObject({ verdict: 'open' });
+});
+
+test.each([
+  ['started', 'in', ''],
+  ['passed over', 'outside', ''],
+  ['observed', 'in', OBSERVE],
+])('whoever is erased while a hire that would be %s is judged gets no row', async (_, where, mode) => {
+  const { apply, hire, reconcile, sandbox, store, deps } = await fleetAtSandbox();
+  const [team] = (await sandbox.partner.readAll(contract.teams.list)).items;
+  const place = { city: 'Oslo', state: '', country: 'Norway' };
+  const job = await sandbox.partner.jobs.create({ body: { title: 'Clerk', ...place, teamId: String(team?.id) } });
+  const email = 'new@people.example';
+  await sandbox.partner.candidates.add({ body: { email, firstName: 'A', lastName: 'B', jobId: Number(job.id) } });
+  await apply('acme', `${mode}scope: { teams: ["${team?.id}"] }\n`);
+  await reconcile('acme');
+  const isInside = (one: { jobId: number }): boolean => one.jobId === Number(job.id);
+  const own = (await listApplicants(sandbox.partner)).find((one) => isInside(one) === (where === 'in'));
+  const jobCandidateId = await hire(own?.jobCandidateId);
+  const real = await deps.connections.of('acme');
+  // The jobs of the team are read after the person, who was found in no mark.
+  const readAll = async (...given: Parameters<typeof real.partner.readAll>) => {
+    const whom = { kind: 'candidate', id: String(own?.candidateId) } as const;
+    if (given[0].id === contract.jobs.list.id)
+      await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ann', about: 'e' }, [whom]);
+    return real.partner.readAll(...given);
+  };
+  const connection = { ...real, partner: { ...real.partner, readAll } } as Connection;
+  const connections = { ...deps.connections, of: async () => connection };
+  const input = { tenantId: 'acme', jobCandidateId, adopt: false, watch: false };
+  expect(await openHire({ ...deps, connections }, input)).toMatchObject({ verdict: 'closed' });
+  for (const table of ['hires', 'plans', 'persons', 'person_keys'] as const)
+    expect(await store.kysely.selectFrom(table).selectAll().execute(), table).toEqual([]);
 });
 
 test('a job that leaves the scope while its hire is under way is a hold, which a person may overrule', async () => {

@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import type { OwnHris } from '../../../activities/own-hris.ts';
+import { reopen } from '../../../activities/reconcile/baseline.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import type { StageType } from '../../../src/partner/contract/pipelines.ts';
 import type { Store } from '../../../src/store/open-store.ts';
+import { markPerson, type PersonId } from '../../../src/store/person-marks.ts';
+import { listApplicants } from '../../harness/world-people.ts';
 import { openTenant, withPages } from './open-tenant.ts';
 
 test('somebody hired before go-live whose record could not be read then is no hire when it can be read', async () => {
@@ -173,3 +177,36 @@ async function latestIds(store: Store): Promise<string[]> {
   const rows = await store.kysely.selectFrom('hires').select('job_candidate_id').execute();
   return rows.map((row) => row.job_candidate_id);
 }
+
+const erase = (store: Store, one: PersonId) =>
+  markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ann', about: 'e' }, [one]);
+
+test('whoever was erased and is still hired at the partner is started by no pass', async () => {
+  const { sandbox, store, reconcile, started, hireOneMore } = await openTenant();
+  await reconcile();
+  const people = await listApplicants(sandbox.partner);
+  const hired = [await hireOneMore(), await hireOneMore(), await hireOneMore()];
+  const [, second] = people.filter(({ jobCandidateId }) => hired.includes(String(jobCandidateId)));
+  await erase(store, { kind: 'job-candidate', id: hired[0] ?? '' });
+  await erase(store, { kind: 'candidate', id: String(second?.candidateId) });
+  for (let passes = 0; passes < 2; passes += 1) await reconcile();
+  const left = hired.filter((id) => id !== hired[0] && id !== String(second?.jobCandidateId));
+  expect(new Set(started)).toEqual(new Set(left));
+});
+
+test('whoever is erased while the HR system is asked about their earlier hire is not taken up again', async () => {
+  const { store, deps, started, hiresIn } = await openTenant();
+  const find = async () => {
+    await erase(store, { kind: 'candidate', id: '501' });
+    return { kind: 'none' };
+  };
+  const hris = { capabilities: { storesReference: true }, employees: { find } } as unknown as OwnHris;
+  const connection = { ...(await deps.connections.of('acme')), hris };
+  const trace = { period: 2, enrolment: 1, onboardingCandidateId: '7', reference: 'r', isOver: false };
+  await reopen(
+    { deps, connection, tenantId: 'acme' },
+    { jobCandidateId: '9501', candidateId: '501', jobId: '1' },
+    trace,
+  );
+  expect([await hiresIn('open'), started]).toEqual([[], []]);
+});
