@@ -458,8 +458,8 @@ export async function hintRunning(
 
 /** What Temporal holds and must forget. */
 export interface Forgetting {
-  /** Ends a hire's workflow and deletes its histories. */
-  forgetHire: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
+  /** Ends a hire's workflow and deletes its histories. Returns how many the server still listed. */
+  forgetHire: (hire: { tenantId: string; jobCandidateId: string }) => Promise<number>;
   /** Ends a tenant's schedules and workflows and deletes their histories. Returns how many the server still listed. */
   forgetTenant: (tenantId: string) => Promise<number>;
 }

@@ -106,6 +106,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
     else if ((await lookAgain(deps, subject, connection)).length === 0) break;
     else if (tries > MOST_TRIES) throw stillThere();
   }
+  await forgetHires(deps, subject);
   await assertNotHeld(store, subject);
   const employee = await settleEmployees(deps, row, { of: subject, connection });
   left.push(...employee.left);
@@ -185,6 +186,15 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
 /** How many looks Temporal's list, which lags a little, may take to become empty. */
 const MOST_LOOKS = 240;
 
+/** Deletes histories that the list did not show yet when the hires were ended, until it shows none. */
+async function forgetHires({ forgetHire }: ErasureDeps, { tenantId, jobCandidates }: Subject): Promise<void> {
+  for (const jobCandidateId of jobCandidates)
+    for (let looks = 1; (await forgetHire({ tenantId, jobCandidateId })) > 0; looks += 1) {
+      if (looks >= MOST_LOOKS) throw stillThere();
+      await pause(PAUSE_MS);
+    }
+}
+
 /** Returns how many schedules and histories the server still listed. */
 async function forgetTenant(deps: ErasureDeps, row: ErasureRow): Promise<number> {
   const count = await deps.forgetTenant(row.tenant_id);
@@ -255,6 +265,8 @@ async function keepBesideStore(
   whom: Pick<ErasedSince, 'wholeTenant' | 'landing'> | Pick<ErasedSince, 'person'>,
 ): Promise<void> {
   const file = join(dataDir, ERASURES_FILE);
+  // Half a line names the erasure, too, and no restore can read it.
+  if ((await readErasures(file)).some(({ erasure }) => erasure === row.erasure_id)) return;
   const text = await readFile(file, 'utf8').catch(() => '');
   const { keys } = await readMarks(store);
   const { erasure_id: erasure, tenant_id: tenant, by } = row;
@@ -264,8 +276,6 @@ async function keepBesideStore(
   await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
 }
 
-  // Half a line names the erasure, too, and no restore can read it.
-  if ((await readErasures(file)).some(({ erasure }) => erasure === row.erasure_id)) return;
 /** Prefix, among the places found, of work that was under way when the erasure was requested. */
 const UNDER_WAY = 'under way: ';
 

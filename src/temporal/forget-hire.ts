@@ -15,20 +15,20 @@ export function forgettingIn(hires: HireClient): Forgetting {
 }
 
 /**
- * Ends a hire's workflow and deletes its histories; a running activity notices at its next heartbeat. Harmless when
- * repeated.
+ * Ends a hire's workflow and deletes its histories; a running activity notices at its next heartbeat. Returns how many
+ * histories the server still listed. Harmless when repeated.
  */
 async function forgetHire(
   hires: HireClient,
   { tenantId, jobCandidateId }: { tenantId: string; jobCandidateId: string },
-): Promise<void> {
+): Promise<number> {
   const workflowId = hireWorkflowId(hires.installationId, tenantId, jobCandidateId);
   try {
     await hires.client.workflow.getHandle(workflowId).terminate('erased');
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  await deleteHistories(hires, `WorkflowId = "${workflowId}"`);
+  return deleteHistories(hires, `WorkflowId = "${workflowId}"`);
 }
 
 /**

@@ -51,7 +51,7 @@ const deps = {
   log: createRootLogger(undefined, 'silent'),
   limits: { giveUpMs: 2_000, partnerLagMs: 1, pausedMs: 1 },
   connect: async () => connection,
-  forgetHire: () => withFailpoints('temporal.forgetHire', async () => undefined),
+  forgetHire: () => withFailpoints('temporal.forgetHire', async () => 0),
   forgetTenant: () => withFailpoints('temporal.forgetTenant', async () => 0),
 };
 for await (const line of createInterface({ input: process.stdin })) {

@@ -49,7 +49,7 @@ export async function openGround(store: Store, hrisUrl: string): Promise<Ground>
     log: createRootLogger(undefined, 'silent'),
     limits: { giveUpMs: 2_000, partnerLagMs: 1, pausedMs: 1 },
     connect: async () => connection,
-    forgetHire: async () => undefined,
+    forgetHire: async () => 0,
     forgetTenant: async () => 0,
   };
   return {

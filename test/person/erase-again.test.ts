@@ -37,7 +37,7 @@ async function seeded(kind: (typeof kinds)[number] = 'sqlite') {
   for (const person of [EVA, BEN]) await seedEverywhere(store, person);
   const eva = await subjectOf(store);
   const ask = (subject: Subject) => askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
-  const carryOut = (erasureId: string, forgetHire = async (): Promise<void> => undefined) =>
+  const carryOut = (erasureId: string, forgetHire = async (): Promise<number> => 0) =>
     carryOutErasure(
       {
         store,
@@ -94,6 +94,19 @@ test('an erasure of which half a line was written is listed for a restore all th
   await carryOut(erasure);
   const listed = await readErasures(file);
   expect(listed.map((one) => [one.erasure, one.person.length])).toEqual([[erasure, idsOf(eva).length]]);
+});
+
+test('a history that Temporal lists late is deleted before the receipt is signed', async () => {
+  const { eva, ask, carryOut, store } = await seeded();
+  const listed = [0, 2, 1, 0];
+  const receipts: unknown[] = [];
+  const { erasure_id: erasure } = await ask(eva);
+  const forgetHire = async (): Promise<number> => {
+    receipts.push((await findErasure(store, erasure))?.receipt);
+    return listed.shift() ?? 0;
+  };
+  expect(await carryOut(erasure, forgetHire)).toMatchObject({ receipt: erasure });
+  expect([listed, receipts]).toEqual([[], [null, null, null, null]]);
 });
 
 test('very many people whom a backup brings back are each erased, and nobody else', async () => {
@@ -167,7 +180,10 @@ test('a legal hold stops an erasure that was asked for before, and it goes on on
   expect(await holdPerson(parts, 'candidate:502', { reason: 'case 13' })).toMatchObject({ erasing: [] });
   await holdPerson(parts, 'candidate:501', { release: true });
   // Another one comes while the person's hires end.
-  const put = async () => void (await holdPerson(parts, 'all', { reason: 'case 14' }));
+  const put = async () => {
+    await holdPerson(parts, 'all', { reason: 'case 14' });
+    return 0;
+  };
   await expect(carryOut(erasure, put)).rejects.toMatchObject({ code: 'LEGAL_HOLD' });
   expect(await findPersonRows(store, eva)).toEqual(before);
   expect(await holdPerson(parts, 'all', { release: true })).toEqual({ changed: true, erasing: [erasure] });

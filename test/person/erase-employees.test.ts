@@ -57,7 +57,7 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
         log: createRootLogger(undefined, 'silent'),
         limits: { giveUpMs: 400, partnerLagMs: 1, pausedMs: 1 },
         connect: async () => (isOpen ? connection : undefined),
-        forgetHire: async () => undefined,
+        forgetHire: async () => 0,
         forgetTenant: async () => 0,
       },
       erasure,

@@ -51,7 +51,7 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
   );
   await seedEverywhere(store, EVA);
   const limits = { giveUpMs: 1, partnerLagMs: 1, pausedMs: 1 };
-  const forgetting = { forgetHire: async () => undefined, forgetTenant: async () => 0 };
+  const forgetting = { forgetHire: async () => 0, forgetTenant: async () => 0 };
   const deps = { store, dataDir, log: createRootLogger(undefined, 'silent'), limits };
   const ask = async () => {
     await removeTenant(store, ASKED);
@@ -121,7 +121,7 @@ test('a tenant whose erasure hangs keeps no other tenant’s waiting', async () 
   };
   let hanging = 0;
   const forgetHire = ({ tenantId }: { tenantId: string }) =>
-    tenantId === 'slow' ? new Promise<void>(() => (hanging += 1)) : Promise.resolve();
+    tenantId === 'slow' ? new Promise<number>(() => (hanging += 1)) : Promise.resolve(0);
   const round = createErasureRound({
     store,
     dataDir,

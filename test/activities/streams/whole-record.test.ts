@@ -84,7 +84,7 @@ test.each(['sqlite', 'postgres'] as const)(
           ...deps,
           dataDir: world.dataDir,
           connect: async () => connection,
-          forgetHire: async () => undefined,
+          forgetHire: async () => 0,
           forgetTenant: async () => 0,
         },
         erasure,
