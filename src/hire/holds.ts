@@ -67,11 +67,13 @@ export function refusalHold(
 
 /**
  * A hold for trouble with a tenant's HR system. It closes by itself; a person who does not want to wait answers retry.
+ * Without the HR system's own words: they may name somebody, and an erasure would not find them here.
  */
-export function hrisHold({ code, message }: ConnectorError): HoldRequest {
+export function hrisHold(error: ConnectorError): HoldRequest {
+  const { code } = error;
   return {
     code: code.startsWith(HRIS_PREFIX) ? code : `${HRIS_PREFIX}${code}`,
-    message: `${message} Hires that need it wait, and continue by themselves once it answers.`,
+    message: `${error.withoutWords()} Hires that need it wait, and continue by themselves once it answers.`,
     answers: ['retry'],
   };
 }

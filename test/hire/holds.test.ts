@@ -274,4 +274,11 @@ describe('trouble with an HR system', () => {
     expect(hold).toMatchObject({ code: expected, answers: ['retry'] });
     expect(hold.message).toMatch(/^It says no\. Hires that need it wait/);
   });
+
+  test('is told in our words, because theirs may name somebody', () => {
+    const said = 'Ada Byron has no access';
+    const message = `The HR system refused its credentials. It said: ${said}`;
+    const hold = hrisHold(new ConnectorError({ code: 'HRIS_AUTH', action: 'reauthorize', message, said }));
+    expect(hold.message).toMatch(/^The HR system refused its credentials\. It said: … Hires that need it wait/);
+  });
 });
