@@ -4,7 +4,7 @@ import { alarmOf, carryOutErasure, type ErasureDeps } from '../../activities/era
 import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
 import { isStrangerTo, OF_ANOTHER } from '../../activities/hire/read-employee.ts';
 import type { Places } from '../config.ts';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { count } from '../in-words.ts';
 import { contract } from '../partner/contract/index.ts';
@@ -68,6 +68,7 @@ export interface FoundPerson {
 
 const KINDS = ['candidate', 'application', 'employee', 'email'] as const;
 type Kind = (typeof KINDS)[number];
+const PREFIXED = /^(candidate|application|employee|email):(.+)$/;
 
 /** Finds the places that hold data of a person. Returns only ids. */
 export async function findPerson(parts: PersonParts, who: string): Promise<FoundPerson> {
@@ -189,19 +190,45 @@ export async function erasePerson(
   parts: PersonParts & { hires: HireClient },
   { who, reason, employee }: Erasing,
 ): Promise<ErasureReceipt> {
-  const { store, tenantId, by } = parts;
+  const { store, by } = parts;
   return withEndsIfAny(parts, async (open) => {
-    const asked = (await listErasures(store, tenantId)).find(
-      (row) => row.done_at === null && isNamedIn(JSON.parse(row.subject) as Subject | TenantSubject, who),
-    );
-    const row = asked ?? (await askErasure(store, { subject: await resolve(parts, who, open), by, reason, employee }));
+    const whom = await whomToErase(parts, who, open);
+    const row = 'erasure_id' in whom ? whom : await askErasure(store, { subject: whom, by, reason, employee });
     return carryOut(parts, open, row.erasure_id);
   });
 }
 
+/** The unfinished erasure to continue, or the person to erase. */
+async function whomToErase(
+  parts: PersonParts,
+  who: string,
+  open: OpenTenant | undefined,
+): Promise<ErasureRow | Subject> {
+  const asked = (await listErasures(parts.store, parts.tenantId)).filter((row) => row.done_at === null);
+  const subjectOf = ({ subject }: ErasureRow) => JSON.parse(subject) as Subject | TenantSubject;
+  const named = asked.find((row) => isNamedIn(subjectOf(row), who));
+  if (named !== undefined && PREFIXED.test(who)) return named;
+  try {
+    // A number without its kind may be an id of the erased person and another person's id of another kind.
+    const subject = await resolve(parts, who, open);
+    return asked.find((row) => isWithin(subject, subjectOf(row))) ?? subject;
+  } catch (error) {
+    // Nothing but the request tells who that was.
+    if (named !== undefined && isConnectorError(error, 'PERSON_UNKNOWN')) return named;
+    throw error;
+  }
+}
+
+/** Whether an erasure of `whole` erases all of this person. */
+function isWithin(person: Subject, whole: Subject | TenantSubject): boolean {
+  if (isTenantSubject(whole)) return false;
+  const ids = new Set(idsOf(whole).map(nameOf));
+  return idsOf(person).every((one) => ids.has(nameOf(one)));
+}
+
 function isNamedIn(subject: Subject | TenantSubject, who: string): boolean {
   if (isTenantSubject(subject)) return false;
-  const [, prefix, bare = who] = /^(candidate|application|employee|email):(.+)$/.exec(who) ?? [];
+  const [, prefix, bare = who] = PREFIXED.exec(who) ?? [];
   const meant = prefix === 'application' ? 'job-candidate' : prefix;
   return idsOf(subject).some(
     ({ kind, id }) => (meant ?? kind) === kind && (id === bare || (kind === 'employee' && id.endsWith(`/${bare}`))),
@@ -360,7 +387,7 @@ async function withEndsIfAny<T>(
 
 /** The person whom these words name. @throws ConnectorError PERSON_UNKNOWN, PERSON_AMBIGUOUS */
 async function resolve({ store, tenantId }: PersonParts, who: string, open: OpenTenant | undefined): Promise<Subject> {
-  const [, prefix, rest] = /^(candidate|application|employee|email):(.+)$/.exec(who) ?? [];
+  const [, prefix, rest] = PREFIXED.exec(who) ?? [];
   const kind = (prefix ?? (who.includes('@') ? 'email' : undefined)) as Kind | undefined;
   const id = (rest ?? who).trim();
   const found = new Map<Kind, Subject>();

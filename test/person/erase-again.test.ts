@@ -208,6 +208,28 @@ test('an erasure under way is gone on with for that person alone, not for anothe
   expect(subjects.map(({ jobCandidates }) => jobCandidates)).toEqual([['9501'], ['501']]);
 });
 
+test('a bare number goes on with the erasure of the person it means now, and of nobody else', async () => {
+  const { store, ask, dataDir, parts } = await seeded();
+  const away = () => {
+    throw new Error('Temporal is away');
+  };
+  const hires = { installationId: 'i', client: { workflow: { getHandle: away } } } as unknown as HireClient;
+  const erase = (who: string) =>
+    erasePerson({ ...parts, hires, places: { dataDir } as Places }, { who, reason: 'request', employee: 'keep' });
+  const open = async () => (await openErasures(store)).map(({ subject }) => JSON.parse(subject) as Subject);
+  // Another person's application has the number of Eva as a candidate, and is being erased: nothing else is left of it.
+  await ask({ tenantId: 'acme', companies: ['acme'], ...NOBODY, jobCandidates: ['501'] });
+  await expect(erase('501')).rejects.toThrow('Temporal is away');
+  expect((await open()).map(({ candidates }) => candidates)).toEqual([[], ['501']]);
+  await expect(erase('501')).rejects.toThrow('Temporal is away');
+  expect(await open()).toHaveLength(2);
+  // Once her rows are gone, only the requests tell whom a number means.
+  for (const eva of (await open()).slice(1)) await erasePersonRows(store, eva);
+  await expect(erase('9501')).rejects.toThrow('Temporal is away');
+  expect(await open()).toHaveLength(2);
+  await expect(erase('77')).rejects.toMatchObject({ code: 'PERSON_UNKNOWN' });
+});
+
 test('no sample of the planner of Postgres holds anything of somebody who was erased', async () => {
   const { store, eva, ask, carryOut } = await seeded('postgres');
   const { erasure_id: erasure } = await ask(eva);
