@@ -7,7 +7,7 @@ import { kinds } from './stores.ts';
 
 /** A million of them: npm run test:size. */
 const MANY = 200_000;
-const PART = 100_000;
+const PART = 10_000;
 
 /** Many hints of a hundred tenants, of two streams each; the oldest came at 1. */
 async function insertHints({ kysely }: Store): Promise<void> {
