@@ -1,8 +1,13 @@
-/** Every wait of the product shortened, so that a killed worker's work resumes within seconds. */
+import { scaled } from './pace.ts';
+
+/**
+ * Every wait of the product shortened, so that a killed worker's work resumes within seconds. On a slow machine those
+ * that end a request are longer: a request that is sent again is counted twice.
+ */
 export const shortWaits: NodeJS.ProcessEnv = {
-  HIREBRIDGE_HEARTBEAT_MS: '1500',
-  HIREBRIDGE_GIVE_UP_MS: '3000',
-  HIREBRIDGE_REQUEST_MS: '1000',
+  HIREBRIDGE_HEARTBEAT_MS: String(scaled(1500)),
+  HIREBRIDGE_GIVE_UP_MS: String(scaled(3000)),
+  HIREBRIDGE_REQUEST_MS: String(scaled(1000)),
   HIREBRIDGE_PARTNER_LAG_MS: '200',
   HIREBRIDGE_STICKY_MS: '500',
   HIREBRIDGE_RETRY_MS: '200',
