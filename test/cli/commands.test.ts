@@ -90,7 +90,7 @@ test('a Temporal that does not answer is an error with exit code 1 and its addre
 });
 
 test('stack traces are shown only when debugging is asked for', async () => {
-  const args = ['serve', '--tenants', '/nowhere/tenants', '--port', '0'];
+  const args = ['serve', '--tenants', '/nowhere/tenants', '--port', '0', '--health-port', '0'];
   const [plain, debug] = await Promise.all([runCommand(args), runCommand(args, { LOG_LEVEL: 'debug' })]);
   expect(plain.stderr).not.toMatch(/\n\s+at /);
   expect(debug.stderr).toMatch(/\n\s+at /);

@@ -88,7 +88,8 @@ test("each line of a child is printed under the child's name", async () => {
 
 test('a child that refuses its input is not started again, and the refusal goes on to the parent', async () => {
   const data = await scratchDir();
-  const { supervisor, pids, lines } = watch(['serve', '--tenants', '/nowhere/tenants', '--port', '0', '--data', data]);
+  const ports = ['--port', '0', '--health-port', '0'];
+  const { supervisor, pids, lines } = watch(['serve', '--tenants', '/nowhere/tenants', '--data', data, ...ports]);
   await expect(supervisor.failed).rejects.toMatchObject({ code: 'PART_ENDED', action: 'reject' });
   expect(pids).toHaveLength(1);
   await vi.waitFor(() => expect(lines.join('\n')).toContain('/nowhere/tenants'), { timeout: patience(30_000) });

@@ -40,8 +40,8 @@ describe('invalid files are rejected with exit code 2, the place and the next st
     const [tenants, data] = [await tenantDir(), await scratchDir()];
     await spoil(tenants);
     for (const part of ['worker', 'serve']) {
-      // The receiver's usual port may be taken on this machine.
-      const port = part === 'serve' ? ['--port', '0'] : [];
+      // The usual ports may be taken on this machine.
+      const port = ['--health-port', '0', ...(part === 'serve' ? ['--port', '0'] : [])];
       const { code, stderr } = await runCommand([part, '--tenants', tenants, '--data', data, ...port]);
       expect(stderr).toMatch(words);
       expect(stderr).not.toContain('    at ');

@@ -10,6 +10,8 @@ const BACKLOG = 16;
 // Every kind of limit, three processes, minutes each: npm run test:rate-limit.
 /** Calls let through until it is judged: ten seconds of this limit, and as many more as the machine needs. */
 const ADMITTED = 100;
+/** Calls of each process until then: a busy machine may start one much later, or let it wait. */
+const OF_EACH = 6;
 
 // How much of a limit is used, and how long live calls wait, depends on the machine: judged in virtual time by
 // shared-by-processes.test.ts and hire-beside-pass.test.ts, and on a quiet machine by npm run test:rate-limit.
@@ -22,16 +24,15 @@ test('two processes share a learned rate limit: each gets through, and few calls
     const tenant = { tenantId: 'acme', ...partner.access, backlog: BACKLOG, liveEveryMs: 1_000 };
     const since = Date.now();
     const callers = [await stage.caller([tenant]), await stage.caller([tenant])];
-    const counted = await until('calls let through', async () => {
+    const counted = await until('calls let through, of each process', async () => {
       const { answered, limited } = await partner.count(since, Date.now());
-      return answered - limited >= ADMITTED && { answered, limited };
+      const calls = await Promise.all(callers.map((caller) => caller.count()));
+      return answered - limited >= ADMITTED && Math.min(...calls) >= OF_EACH && { answered, limited };
     });
-    return { ...counted, calls: await Promise.all(callers.map((caller) => caller.stop())) };
+    await Promise.all(callers.map((caller) => caller.stop()));
+    return counted;
   });
   // Each by itself would send 9.7 a second, and together half of their calls would be refused. A slower machine sends
   // fewer of them.
   expect(seen.limited / seen.answered).toBeLessThan(0.25);
-  // Shares are those of need, and both need all they can get: with even odds, five of 100 or fewer come about once in
-  // 10^22 runs.
-  expect(Math.min(...seen.calls.map((calls) => calls.length))).toBeGreaterThan(5);
 });

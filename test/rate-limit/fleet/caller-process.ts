@@ -42,7 +42,7 @@ interface Calling {
   stop: AbortSignal;
 }
 
-/** One client process. Ends with the message that it shall, and tells what it saw. */
+/** One client process. Tells how many calls ended when asked, and what it saw when it is told to stop. */
 async function main(): Promise<void> {
   const [order] = (await once(process, 'message')) as [CallerOrder];
   const store = await openStore(order.storeUrl, { relaxed: true, poolSize: 2 });
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     return { rateLimit, partner, loops };
   });
   process.send?.('calling');
-  await once(process, 'message');
+  while ((await once(process, 'message'))[0] === 'count') process.send?.(seen.length);
   stop.abort();
   await Promise.all(opened.flatMap(({ loops }) => loops));
   await Promise.all(opened.map(({ rateLimit }) => rateLimit.close()));

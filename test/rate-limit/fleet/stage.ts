@@ -18,6 +18,8 @@ export interface LimitedPartner {
 
 /** A client process. */
 export interface Caller {
+  /** How many of its calls have ended so far. */
+  count(): Promise<number>;
   /** Ends it in good order, and gives what it saw. */
   stop(): Promise<CallSeen[]>;
   kill(): void;
@@ -102,6 +104,11 @@ async function startCaller(
   caller.send(order);
   await once(caller, 'message');
   return {
+    count: async () => {
+      caller.send('count');
+      const [count] = (await once(caller, 'message')) as [number];
+      return count;
+    },
     stop: async () => {
       caller.send('stop');
       const [seen] = (await once(caller, 'message')) as [CallSeen[]];
