@@ -42,7 +42,14 @@ export async function employmentWorld({
   const { url, hris } = await openStaff(changes);
   const enrolments = await enrolled(sandbox, people);
   for (const [n, enrolment] of enrolments.entries()) await employ({ store, hris, sandbox }, n, enrolment);
+  const edit = async (statement: ReturnType<typeof sql>): Promise<void> => {
+    const direct = openSqlDatabase(url);
+    await statement.execute(direct.kysely);
+    await direct.close();
+  };
   const numberField = inNumberField ? await tellInNumberField(sandbox, store) : undefined;
+  if (numberField !== undefined)
+    await edit(sql`update employees set external_ref = ${`17:${numberField.candidateId}`}`);
   const connection = {
     tenant: {
       tenant: 'acme',
@@ -88,11 +95,7 @@ export async function employmentWorld({
         begun: false,
       }),
     /** What somebody does in the HR system. */
-    async edit(statement: ReturnType<typeof sql>) {
-      const direct = openSqlDatabase(url);
-      await statement.execute(direct.kysely);
-      await direct.close();
-    },
+    edit,
     /** Status and Employee ID of the nth person, as the partner has them. */
     async shown(n: number) {
       const params = { onboardingCandidateId: enrolments[n] ?? '' };

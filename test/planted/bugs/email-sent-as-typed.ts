@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/partner/client/call.ts',
-      find: 'return cleanEmail(text);',
-      replace: 'return cleanEmail === undefined ? text : text;',
+      find: 'return schema.safeParse(text).data ?? text;',
+      replace: 'return text;',
     },
   ],
   caughtBy: tests(
