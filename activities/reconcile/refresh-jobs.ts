@@ -9,7 +9,7 @@ import { onePage } from '../presence/fetch-job-candidates.ts';
 
 export interface ListedJob {
   jobId: string;
-  /** JSON of the job's totals by stage, in the list's order. */
+  /** JSON of the job's totals by stage, in the list's order, and of those rejected: who is taken back moves nowhere. */
   totals: string;
   /** The totals when the job's people were last listed. */
   listedTotals: string | null;
@@ -56,6 +56,7 @@ interface ListPart {
 type JobItem = Record<string, unknown> & {
   id: string;
   pipelineStage?: readonly { type: unknown; totalCandidate: unknown }[] | null | undefined;
+  rejectedCandidateCount?: unknown;
 };
 
 /** Stores the jobs, but writes only rows that changed. */
@@ -75,7 +76,10 @@ async function keepJobs(
   );
   const jobs: ListedJob[] = items.map((job) => ({
     jobId: job.id,
-    totals: JSON.stringify((job.pipelineStage ?? []).map((stage) => [stage.type, Number(stage.totalCandidate)])),
+    totals: JSON.stringify([
+      ...(job.pipelineStage ?? []).map((stage) => [stage.type, Number(stage.totalCandidate)]),
+      ['rejected', Number(job.rejectedCandidateCount ?? 0)],
+    ]),
     listedTotals: byId.get(job.id)?.listedTotals ?? null,
   }));
   // The people of an unreadable job can be listed by its id, and are listed each time, because nothing shows whether

@@ -369,7 +369,7 @@ async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidate
   if (isThere) return true;
   const changes = newValues({ [customFieldId]: consentOn });
   const write = { target: 'lead', recordId: leadId, foreignId: candidateId, kind: 'update' as const, changes };
-  const value = { customFieldId, ...entity, entityId: Number(candidateId), value: consentOn };
+  const value = { customFieldId, ...entity, value: consentOn };
   try {
     await noted(run, [{ ...write, sensitive: [] }], () => partner.customFieldValues.upsertBulk({ body: [value] }));
     return true;

@@ -239,6 +239,19 @@ test.each(kinds)(
   },
 );
 
+test('somebody rejected by mistake and taken back where they stand is started by the next reconcile', async () => {
+  const { sandbox, reconcile, started, hireOneMore } = await openTenant(0);
+  await reconcile();
+  const jobCandidateId = await hireOneMore('HIRED');
+  await sandbox.control.act('reject', { jobCandidateIds: [Number(jobCandidateId)] });
+  await reconcile();
+  expect(started).toEqual([]);
+  const params = { jobCandidateId: Number(jobCandidateId) };
+  await sandbox.partner.jobCandidates.update({ params, body: { evaluationStatus: 'APPROVED' } });
+  await reconcile();
+  expect(started).toEqual([jobCandidateId]);
+});
+
 test.each(kinds)(
   'an open hire without a workflow is started by the next reconcile, and said so, in %s',
   async (database) => {
