@@ -243,7 +243,7 @@ async function tellCustomField(
   const shown = await read();
   if (missingTargets([told], shown).length === 0) return 'unchanged';
   // A field of numbers takes and shows the ID as a number.
-  const [sent = told] = await encodeTargets(context, [told]);
+  const [sent = told] = await encodeTargets(context, [told], { maxAgeMs: 60_000 });
   if (missingTargets([sent], shown).length === 0) return 'unchanged';
   const changes = { [customField]: { old: shown.get(customField), new: wanted.employeeId } };
   const write = writeOf(employment, { target: 'custom-fields', foreignId: entityId, changes });

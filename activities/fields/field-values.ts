@@ -95,14 +95,16 @@ function fieldChanged({ reason, message }: FieldTrouble, pausedMs: number): Conn
 }
 
 /**
- * Encodes values in the form that each custom field takes now; reads the definitions for this write. Throws `reject`,
+ * Encodes values in the form that each custom field takes now; reads the definitions for this write, unless those read
+ * within `maxAgeMs` do. Throws `reject`,
  * which becomes a hold, if a field is gone or cannot take its value: nothing of this candidate is written then.
  */
 export async function encodeTargets(
   { deps, connection }: Pick<HireContext, 'deps' | 'connection'>,
   values: readonly TargetValue[],
+  { maxAgeMs = 0 } = {},
 ): Promise<TargetValue[]> {
-  const { fields } = await readDefinitions(connection);
+  const { fields } = latestDefinitions(connection, maxAgeMs) ?? (await readDefinitions(connection));
   await judgeChanged(deps, connection, fields);
   return values.map(({ customFieldId, value }) => {
     const field = fields.find(({ id, entity }) => id === customFieldId && entity === 'candidate');

@@ -340,7 +340,10 @@ export async function askAbout(
 ): Promise<void> {
   const { store } = deps;
   for (;;) {
-    const holds = await tenantHoldsOf(store, tenantId, code);
+    // A question that was closed without an answer, with its removed tenant, is asked again.
+    const holds = (await tenantHoldsOf(store, tenantId, code)).filter(
+      (hold) => hold.closed_at === null || hold.answered_at !== null,
+    );
     const asked = new Set(holds.flatMap(idsIn));
     const fresh = ids.filter((id) => !asked.has(id));
     if (fresh.length === 0) return;

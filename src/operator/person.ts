@@ -211,7 +211,9 @@ async function whomToErase(
   try {
     // A number without its kind may be an id of the erased person and another person's id of another kind.
     const subject = await resolve(parts, who, open);
-    return asked.find((row) => isWithin(subject, subjectOf(row))) ?? subject;
+    const same = asked.find((row) => isWithin(subject, subjectOf(row)));
+    if (same === undefined && named !== undefined) throw ambiguous(who, ['candidate', 'application', 'employee']);
+    return same ?? subject;
   } catch (error) {
     // Nothing but the request tells who that was.
     if (named !== undefined && isConnectorError(error, 'PERSON_UNKNOWN')) return named;

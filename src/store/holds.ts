@@ -304,13 +304,17 @@ export async function closeTenantHoldsLike(store: Store, tenantId: string, patte
     .execute();
 }
 
-/** Closes every open hold of a tenant and its hires: nobody is to answer for a tenant that is no more. */
+/**
+ * Closes every open hold of a tenant and its hires that nobody answered: nobody is to answer for a tenant that is no
+ * more. An answer is heard when the tenant comes back.
+ */
 export async function closeAllHolds(store: Store, tenantId: string): Promise<void> {
   await store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
     .where('tenant_id', '=', tenantId)
     .where('closed_at', 'is', null)
+    .where('answered_at', 'is', null)
     .execute();
 }
 

@@ -56,11 +56,12 @@ test.each([
   expect(refused).toMatchObject({ code: 'HRIS_UNREADABLE_ANSWER', message: expect.stringMatching(says) });
 });
 
+const ROW_404 = 'errors: [{ status: 404, means: absent }]\n';
 const ROW = 'errors: [{ status: 400, when: body.error = "none", means: absent }]\n';
 
 test.each([
-  ['404', 404, {}, 'get', ''],
-  ['404 to a POST', 404, {}, 'post', ''],
+  ['404, which a row of "errors" calls absent,', 404, {}, 'get', ROW_404],
+  ['404 to a POST, which such a row calls absent,', 404, {}, 'post', ROW_404],
   ['what a row of "errors" calls absent', 400, { error: 'none' }, 'get', ROW],
 ])('a lookup of a part that is answered %s finds none', async (_what, status, body, method, more) => {
   expect(await made(status, body, { method, more })).toEqual(MADE);
@@ -68,6 +69,8 @@ test.each([
 
 test('a lookup of a part that is refused otherwise makes nothing', async () => {
   expect(await refusal(made(400, { error: 'other' }, { more: ROW }))).toMatchObject({ code: 'INVALID_VALUE' });
+  for (const method of ['get', 'post'])
+    expect(await refusal(made(404, {}, { method }))).toMatchObject({ code: 'NOT_FOUND', action: 'reject' });
   const more = 'errors: [{ status: 404, means: retry }]\n';
   expect(await refusal(made(404, {}, { more }))).toMatchObject({ code: 'HRIS_BUSY', action: 'retry' });
 });

@@ -123,7 +123,8 @@ test.each([
   ])
     expect(await refusal(change() ?? Promise.resolve())).toMatchObject({
       code: 'HRIS_UNREADABLE_ANSWER',
-      message: expect.stringMatching(/GET \/staff\/\{id\} was answered without a version\. Check .*"record\.version"/),
+      action: 'reject',
+      message: expect.stringMatching(/GET \/staff\/\{id\} was answered without a version, .*"record\.version"/),
     });
   expect(asked).toEqual(['GET', 'GET']);
 });

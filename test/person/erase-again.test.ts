@@ -219,7 +219,9 @@ test('a bare number goes on with the erasure of the person it means now, and of 
   const open = async () => (await openErasures(store)).map(({ subject }) => JSON.parse(subject) as Subject);
   // Another person's application has the number of Eva as a candidate, and is being erased: nothing else is left of it.
   await ask({ tenantId: 'acme', companies: ['acme'], ...NOBODY, jobCandidates: ['501'] });
-  await expect(erase('501')).rejects.toThrow('Temporal is away');
+  await expect(erase('501')).rejects.toMatchObject({ code: 'PERSON_AMBIGUOUS' });
+  expect(await open()).toHaveLength(1);
+  await expect(erase('candidate:501')).rejects.toThrow('Temporal is away');
   expect((await open()).map(({ candidates }) => candidates)).toEqual([[], ['501']]);
   await expect(erase('501')).rejects.toThrow('Temporal is away');
   expect(await open()).toHaveLength(2);

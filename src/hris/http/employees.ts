@@ -95,14 +95,14 @@ async function searchFor(
   const { value } = values;
   const isPlain = typeof value === 'string' && /^[\x20-\x7e]*$/.test(value);
   const isTrusted = plan?.trusted === true || (plan?.trusted === 'ascii' && isPlain);
-  const read = (id: string): Promise<Held | undefined> => readHeld(defined, id, signal);
+  // Who may not be shown stays unclear, and stops no search.
+  const read = (id: string): Promise<Held | undefined> => readHeld(defined, id, signal).catch(unlessRefused);
   const call = plan && { plan, values, signal, accepts: plan.absent };
   const asked = call && (await searchByValue(defined, call, search, { isTrusted, read }));
   const { refs, isWhole: isSeen } = asked ?? { refs: [], isWhole: false };
   if (refs.length > 0 || (isTrusted && isSeen) || everybody === undefined || !mayReadAll)
     return { refs, isWhole: isTrusted && isSeen, isSeen };
-  const readShown = (id: string): Promise<Held | undefined> => read(id).catch(unlessRefused);
-  return { ...(await searchEverybody(defined, { plan: everybody, signal }, search, readShown)), isSeen };
+  return { ...(await searchEverybody(defined, { plan: everybody, signal }, search, read)), isSeen };
 }
 
 /** Whether records contain what this search compares. */
@@ -260,17 +260,15 @@ async function takeSteps(
   return ids;
 }
 
-/** A 404 may be wrong once; at worst a part is made twice then, never the employee. */
+/** A 404 alone proves nothing, as the path may be wrong: only a row of `errors` says that a part is not there. */
 async function findPart(
   line: DefinedLine,
   plan: NonNullable<StepPlan['find']>,
   values: Values,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const answer = await line.send({ plan, values, signal, accepts: [404] }).catch(unlessAbsent);
-  return answer === undefined || answer.status === 404
-    ? undefined
-    : partOf(await plan.id(answer.body), plan, `${plan.purpose}.id`);
+  const answer = await line.send({ plan, values, signal, isSearch: true }).catch(unlessAbsent);
+  return answer === undefined ? undefined : partOf(await plan.id(answer.body), plan, `${plan.purpose}.id`);
 }
 
 /** The id of a part; a path through a list gives a list. Undefined if there is none: then the part is made. */
@@ -458,7 +456,13 @@ export async function writeEmployee(
 function assertVersion({ what, purpose }: CallPlan, version: unknown): void {
   if (version !== undefined && version !== null && version !== '') return;
   const record = purpose === 'read' ? 'record' : 'requisitions';
-  throw unreadable(what, 'without a version', `"${purpose}.version" or "${record}.version"`);
+  throw new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'reject',
+    message:
+      `${what} was answered without a version, and nothing was written: it could overwrite an edit. Check ` +
+      `"${purpose}.version" or "${record}.version" of the definition; "unversioned: true" of the write allows it.`,
+  });
 }
 
 /** Other ids would change the address. */

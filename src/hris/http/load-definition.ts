@@ -323,7 +323,8 @@ class Compiler {
       })),
       without: write.without.map((place, index) => this.#place([...at, 'without', index], place)),
       isConditional,
-      needsVersion: isConditional && !write.unversioned,
+      // SCIM servers need not have versions (RFC 7643, 3.1), and a draft of them names {version}.
+      needsVersion: isConditional && !write.unversioned && write.as !== 'scim-patch',
     };
   }
 

@@ -1,4 +1,4 @@
-import { type ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
@@ -160,8 +160,14 @@ async function missingIn({ definition }: Defined, given: unknown, places: readon
 }
 
 function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {
-  const keys = [purpose, ...places.map(({ name }) => name)].map((key) => `"${key}"`);
-  return unreadable(what, 'with records that do not show what was searched for', keys.join(', '));
+  const keys = [purpose, ...places.map(({ name }) => name)].map((key) => `"${key}"`).join(', ');
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'reject',
+    message:
+      `${what} was answered with records that do not show what was searched for, so that nobody knows whether it is ` +
+      `there. Check ${keys} of the definition.`,
+  });
 }
 
 /** The records in an answer, as a list or a single record. An answer without a list does not count as an empty list. */

@@ -160,7 +160,7 @@ interface BuiltRequest {
  * values.
  */
 function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseInput): BuiltRequest {
-  const input = { ...given, body: asSent(endpoint.body, given.body) };
+  const input = { ...given, query: asSent(endpoint.query, given.query), body: asSent(endpoint.body, given.body) };
   const params = check(endpoint, 'params', input);
   check(endpoint, 'query', input);
   const noBody = endpoint.bodyOptional === true && input.body === undefined;
@@ -276,7 +276,10 @@ function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
 }
 
 function textAsSent(schema: z.ZodType | undefined, text: string): unknown {
-  if (schema instanceof z.ZodPipe) return schema.safeParse(text).data ?? text;
+  if (schema instanceof z.ZodPipe) {
+    const parsed = schema.safeParse(text);
+    return parsed.success ? parsed.data : text;
+  }
   return schema instanceof z.ZodNumber && /^\d+$/.test(text) && !isTooLarge(text) ? Number(text) : text;
 }
 

@@ -49,7 +49,7 @@ export async function* readPages(
   const size = pageSize(endpoint, paging, options.size ?? askedFor(input, paging.sizeParam));
   const asked: AskedList = { call, endpoint, paging, input, options, size };
   const fetch = (page: number): Promise<unknown> => call(endpoint, pageInput(asked, page), options);
-  const next = (page: number): Promise<unknown> => pageOrEnd(asked, page, fetch);
+  const next = (page: number): Promise<unknown> => pageOrEnd(asked, page, fetch, (body) => body);
   const first = options.from ?? askedFor(input, paging.pageParam) ?? paging.firstPage;
   const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size, rereads: 0 };
   let last: string | undefined;
@@ -81,16 +81,17 @@ export async function* readPages(
  * A page; undefined if the partner answers 404 for a page after the last one (G11). It must still answer the page
  * before: the 404 may be about what the list belongs to.
  */
-async function pageOrEnd<Body>(
-  { paging }: Pick<AskedList, 'paging'>,
+async function pageOrEnd<Answer>(
+  asked: AskedList,
   page: number,
-  fetch: (page: number) => Promise<Body>,
-): Promise<Body | undefined> {
+  fetch: (page: number) => Promise<Answer>,
+  bodyOf: (answer: Answer) => unknown,
+): Promise<Answer | undefined> {
   try {
     return await fetch(page);
   } catch (error) {
-    if (page <= paging.firstPage || !isConnectorError(error, 'NOT_FOUND') || error.status !== 404) throw error;
-    await fetch(page - 1);
+    if (page <= asked.paging.firstPage || !isConnectorError(error, 'NOT_FOUND') || error.status !== 404) throw error;
+    await assertFirstPage(asked, page, bodyOf(await fetch(page - 1)));
     return undefined;
   }
 }
@@ -305,7 +306,7 @@ export async function readRawPage(
     const own = asked === undefined ? input : pageInput(asked, at);
     return (await call(endpoint, own, options, readList)) as RawList;
   };
-  const answer = asked === undefined ? await fetch(page) : await pageOrEnd(asked, page, fetch);
+  const answer = asked === undefined ? await fetch(page) : await pageOrEnd(asked, page, fetch, (list) => list.body);
   if (answer === undefined) return undefined;
   const { body, raw, names } = answer;
   if (raw.length === 0 && asked !== undefined) await assertFirstPage(asked, page, body);

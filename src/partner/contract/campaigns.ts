@@ -11,6 +11,7 @@ import {
   pathInteger,
   queryInteger,
   TextId,
+  utcInstant,
 } from './shapes.ts';
 
 export const campaignPurposes = ['SCHEDULE', 'ONLINE_INTERVIEW', 'INTEREST_CHECK', 'ASSESSMENT_REMINDER'] as const;
@@ -75,8 +76,8 @@ export const CampaignInput = z
     jobDetails: AnyObject.optional(),
     callTime: timeOfDay.optional(),
     followUpRetries: z.array(z.object({ time: timeOfDay, delayDays: z.int().min(0) })).optional(),
-    callStartTimeUtc: instant().optional(),
-    retryScheduleUtc: z.array(instant()).optional(),
+    callStartTimeUtc: utcInstant().optional(),
+    retryScheduleUtc: z.array(utcInstant()).optional(),
     callType: z.string().refine(isCallType, { error: 'callType must be IVR or AICall' }).optional(),
     aiCallScript: z.string().optional(),
     questions: z.array(z.unknown()).optional(),

@@ -135,7 +135,13 @@ function reportsAmongDocuments(body: unknown): unknown {
   const documents = valueAt(body, 'data.documents') ?? [];
   if (!Array.isArray(reports) || !Array.isArray(documents)) return body;
   const { data } = body as { data: object };
-  return { ...(body as object), data: { ...data, documents: [...documents, ...reports] } };
+  const known = new Set(documents.map((one) => String(valueAt(one, 'documentId'))));
+  const moved = reports.map((report) => {
+    const id = valueAt(withId(report, 'documentId', ['reportId', 'id']), 'documentId');
+    // Both may be counted from one.
+    return known.has(String(id)) ? { ...report, documentId: `report:${String(id)}` } : report;
+  });
+  return { ...(body as object), data: { ...data, documents: [...documents, ...moved] } };
 }
 
 /** No compensation fields; the two URLs appear once completed. */

@@ -124,6 +124,11 @@ export function instant() {
   return z.preprocess((value: string) => utcForm(value), Rfc3339);
 }
 
+/** The same in UTC, whatever zone it names. */
+export function utcInstant() {
+  return z.preprocess((value: string) => utcForm(value, InUtc), InUtc);
+}
+
 /** A calendar date that is sent; of an instant, the day that is written in it. */
 export function calendarDate() {
   return z.preprocess((value: string) => (isInstant(value) ? value.slice(0, 10) : value), z.iso.date());
@@ -135,9 +140,11 @@ function isInstant(value: unknown): value is string {
 
 const Rfc3339 = z.iso.datetime({ offset: true });
 
-/** An instant that is no RFC 3339 in its UTC form; anything else stays. */
-function utcForm(value: unknown): unknown {
-  return isInstant(value) && !Rfc3339.safeParse(value).success ? instantOf(value) : value;
+const InUtc = z.iso.datetime();
+
+/** An instant that has another form in its UTC form; anything else stays. */
+function utcForm(value: unknown, form: z.ZodType = Rfc3339): unknown {
+  return isInstant(value) && !form.safeParse(value).success ? instantOf(value) : value;
 }
 
 /** An e-mail that is sent: also with letters beyond ASCII (RFC 6531), and without what surrounds it. */
@@ -215,8 +222,10 @@ export function cleanEmail(text: string): string {
   return visible.slice(0, at + 1) + visible.slice(at + 1).toLowerCase();
 }
 
-/** Some text, an @, and a domain of at least two labels. */
-const SentEmail = z.email({ pattern: /^[^\s@"]{1,64}@(?:[\p{L}\p{M}\p{N}-]+\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u });
+/** Zod's own form of an e-mail, with letters of every script. */
+const MAILBOX = String.raw`(?!\.)(?!.*\.\.)[\p{L}\p{M}\p{N}_'+.-]*[\p{L}\p{M}\p{N}_+-]`;
+const DOMAIN = String.raw`(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+\p{L}[\p{L}\p{M}\p{N}-]+`;
+const SentEmail = z.email({ pattern: new RegExp(`^${MAILBOX}@${DOMAIN}$`, 'u') });
 
 /** An e-mail of an answer, without surrounding characters. */
 export const Email = z.preprocess((value) => (typeof value === 'string' ? cleanEmail(value) : value), z.string());

@@ -1,16 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
+import { askAbout } from '../../../activities/reconcile/baseline.ts';
 import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { findHireRow, insertHires, latestHire, updateHire } from '../../../src/store/hires.ts';
-import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { answerHold, closeAllHolds, listHolds } from '../../../src/store/holds.ts';
 import { findPerson } from '../../../src/store/persons.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { openTenant } from './open-tenant.ts';
+
+test('a question that was closed with its removed tenant is asked again when the tenant is back', async () => {
+  const { deps, store } = await openTenant(0);
+  const ask = () => askAbout(deps, 'acme', 'REBUILT_BASELINE', ['600001']);
+  await ask();
+  await closeAllHolds(store, 'acme');
+  await ask();
+  await ask();
+  expect(await listHolds(store)).toMatchObject([{ code: 'REBUILT_BASELINE' }]);
+});
 
 /** A tenant of which Temporal knows a reconcile that its store does not know of. */
 async function restored(database?: (typeof kinds)[number]) {

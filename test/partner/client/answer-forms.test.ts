@@ -13,11 +13,11 @@ test('the flag of a batch is read beside its data', async () => {
 
 test('reports and documents are read, whatever their ids are called', async () => {
   const documents = [{ documentId: 'd', name: 'Contract' }];
-  const reports = [{ reportId: 'r', name: 'Medical' }, { id: 7 }];
+  const reports = [{ reportId: 'r', name: 'Medical' }, { id: 7 }, { reportId: 'd', name: 'Of the same number' }];
   const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: { documents, reports } } }));
   const params = { onboardingCandidateId: 'o' };
   const { items, unreadable } = await partner.readAll(contract.onboarding.listDocuments, { params });
-  expect([items.map(({ documentId }) => documentId), unreadable]).toEqual([['d', 'r', '7'], []]);
+  expect([items.map(({ documentId }) => documentId), unreadable]).toEqual([['d', 'r', '7', 'report:d'], []]);
 });
 
 test('a batch of invitations is read without its id, and as a bare list of outcomes', async () => {

@@ -358,6 +358,16 @@ describe('a partner that answers 404 after the last page', () => {
     expect([await rawPage(1), await rawPage(2), await rawPage(3)]).toEqual([10, 10, undefined]);
   });
 
+  test('and counts its pages from 0 is refused, since nobody on the first would be read', async () => {
+    const { partner } = await scriptedPartner((r) => {
+      const rows = slice(r, 25, 0).map((id) => ({ id, jobId: 1, candidateId: id }));
+      return rows.length === 0 ? refused : { json: { status: 'success', data: rows, pagination: { total: 25 } } };
+    });
+    expect(await errorOf(partner.readAll(list, input, { size: 10 }))).toMatchObject({
+      code: 'PAGES_COUNTED_OTHERWISE',
+    });
+  });
+
   test('is no partner whose job was deleted while its list was read', async () => {
     let calls = 0;
     const { partner } = await scriptedPartner((r) => {
