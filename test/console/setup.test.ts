@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/free-port.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { systemUser } from '../../src/places.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -213,10 +214,15 @@ test('a draft is of the session that began it, for an hour', async () => {
 test('from another machine nobody has files, settings or databases of this one read', async () => {
   const grants = [{ role: 'admin', tenants: 'all' }] as const;
   const open = await setUp();
+  const port = await freePort();
   const remote = await openConsole({
     tenantsDir: open.tenantsDir,
-    port: 18_799,
-    access: { url: new URL('http://127.0.0.1:18799'), tokens: [{ by: 'eve', token: TOKEN, grants }], oidc: undefined },
+    port,
+    access: {
+      url: new URL(`http://127.0.0.1:${port}`),
+      tokens: [{ by: 'eve', token: TOKEN, grants }],
+      oidc: undefined,
+    },
   });
   const visitor = await remote.signIn();
   process.env['SOME_SECRET'] = open.sandbox.key;
