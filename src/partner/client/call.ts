@@ -160,7 +160,7 @@ interface BuiltRequest {
  * values.
  */
 function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseInput): BuiltRequest {
-  const input = { ...given, query: asSent(endpoint.query, given.query), body: asSent(endpoint.body, given.body) };
+  const input = { ...given, body: asSent(endpoint.body, given.body) };
   const params = check(endpoint, 'params', input);
   check(endpoint, 'query', input);
   const noBody = endpoint.bodyOptional === true && input.body === undefined;
