@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/partner/client/call.ts',
-      find: 'return schema.safeParse(text).data ?? text;',
+      find: 'return parsed.success ? parsed.data : text;',
       replace: 'return text;',
     },
   ],
