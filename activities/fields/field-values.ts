@@ -96,8 +96,8 @@ function fieldChanged({ reason, message }: FieldTrouble, pausedMs: number): Conn
 
 /**
  * Encodes values in the form that each custom field takes now; reads the definitions for this write, unless those read
- * within `maxAgeMs` do. Throws `reject`,
- * which becomes a hold, if a field is gone or cannot take its value: nothing of this candidate is written then.
+ * within `maxAgeMs` do. Throws `reject`, which becomes a hold, if a field is gone or cannot take its value: nothing of
+ * this candidate is written then.
  */
 export async function encodeTargets(
   { deps, connection }: Pick<HireContext, 'deps' | 'connection'>,

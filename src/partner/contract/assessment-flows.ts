@@ -19,6 +19,7 @@ import {
   pathInteger,
   queryInteger,
   TextId,
+  withId,
 } from './shapes.ts';
 
 export const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
@@ -53,17 +54,12 @@ export type AssessmentFlow = z.infer<typeof AssessmentFlow>;
 
 /** An entry of the flow's candidates; its fields are not shown, so the id may be called `id` (L5). */
 export const FlowCandidate = z.preprocess(
-  withFlowCandidateId,
+  (entry: unknown) => withId(entry, 'flowCandidateId', ['id']),
   z
     .looseObject({ flowCandidateId: TextId, status: openEnum(flowCandidateStatuses).nullish() })
     .meta({ id: 'FlowCandidate' }),
 );
 export type FlowCandidate = z.infer<typeof FlowCandidate>;
-
-function withFlowCandidateId(entry: unknown): unknown {
-  if (typeof entry !== 'object' || entry === null || 'flowCandidateId' in entry || !('id' in entry)) return entry;
-  return { ...entry, flowCandidateId: entry.id };
-}
 
 /** Null is as good as nothing: a flow's answer may be sent back as it came. */
 export const FlowStepInput = z

@@ -27,6 +27,7 @@ import {
   pathText,
   queryInteger,
   TextId,
+  withId,
 } from './shapes.ts';
 
 export const overallStatuses = [
@@ -122,12 +123,6 @@ const OnboardingDocument = z.preprocess(
     .meta({ id: 'OnboardingDocument' }),
 );
 type OnboardingDocument = z.infer<typeof OnboardingDocument>;
-
-function withId(record: unknown, key: string, alsoAs: readonly string[]): unknown {
-  if (typeof record !== 'object' || record === null || key in record) return record;
-  const id = alsoAs.map((name) => valueAt(record, name)).find((value) => value !== undefined && value !== null);
-  return id === undefined ? record : { ...record, [key]: id };
-}
 
 /** Reports may stand in a list of their own beside the documents (DOCUMENTS). */
 function reportsAmongDocuments(body: unknown): unknown {

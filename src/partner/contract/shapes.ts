@@ -45,6 +45,14 @@ export const LooseNumber = z.preprocess(
   z.number(),
 );
 
+/** A record whose id may stand under other names, with it in its own place. */
+export function withId(record: unknown, key: string, alsoAs: readonly string[]): unknown {
+  if (typeof record !== 'object' || record === null || key in record) return record;
+  const known = record as Record<string, unknown>;
+  const id = alsoAs.map((name) => known[name]).find((value) => value !== undefined && value !== null);
+  return id === undefined ? record : { ...record, [key]: id };
+}
+
 /** An object of the spec whose fields are not shown. */
 export const AnyObject = z.looseObject({});
 

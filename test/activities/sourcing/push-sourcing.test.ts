@@ -73,16 +73,21 @@ async function sourcingWorld({
   };
 }
 
-test('a lead about whom the partner answers with an error keeps no other from the job', async () => {
-  const { once, run, lead, made, partnerSays, rows } = await sourcingWorld();
-  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'eve@example.com', consentAt: CONSENT });
+/** The partner answers the first look at candidates with an error. */
+function failFirstLook(): (operation: string) => void {
   let looks = 0;
-  partnerSays.change = (operation) => {
+  return (operation) => {
     if (operation !== 'candidates.list') return;
     looks += 1;
     const failed = { code: 'SERVER_ERROR', action: 'retry', message: 'failed', status: 500 } as const;
     if (looks === 1) throw new ConnectorError(failed);
   };
+}
+
+test('a lead about whom the partner answers with an error keeps no other from the job', async () => {
+  const { once, run, lead, made, partnerSays, rows } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'eve@example.com', consentAt: CONSENT });
+  partnerSays.change = failFirstLook();
   await expect(once('one')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
   expect(await made()).toMatchObject({ people: 1, requests: 1 });
   expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1, unchanged: 1 } });
@@ -226,13 +231,7 @@ test('a lead that fails while credits are asked about keeps no other from the ne
   expect(await run('one')).toMatchObject({ counts: { held: 3 } });
   await sandbox.control.act('setCredits', { credits: 100 });
   clock.now += 900_000;
-  let looks = 0;
-  partnerSays.change = (operation) => {
-    if (operation !== 'candidates.list') return;
-    looks += 1;
-    const failed = { code: 'SERVER_ERROR', action: 'retry', message: 'failed', status: 500 } as const;
-    if (looks === 1) throw new ConnectorError(failed);
-  };
+  partnerSays.change = failFirstLook();
   await expect(once('two')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
   expect(await made()).toMatchObject({ people: 2, requests: 3 });
 });
