@@ -200,7 +200,7 @@ describe('a request without a complete answer', () => {
   test('never shows the query, which may hold an e-mail', async () => {
     const { url } = await serveBytes((socket) => socket.destroy());
     const error = await errorOf(sendRequest(poolTo(url), { ...get, path: '/list?candidateEmail=ada%40example.com' }));
-    expect(error.message).not.toContain('ada');
-    expect(error.message).toContain('GET /list');
+    expect(error.message).toMatch(/^GET \/list \(request [\w-]+/);
+    expect(error.message).not.toMatch(/candidateEmail|example/);
   });
 });

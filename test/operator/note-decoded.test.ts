@@ -42,7 +42,7 @@ test('500 events of one history that are decrypted one by one are two rows, with
   const rows = await told(store);
   expect(rows[1]).toBe(`acme | ann | looked | payloads of Temporal: 499 more | ${of}`);
   expect(rows.join()).not.toContain(NAME);
-  expect(rows.join()).not.toContain('501');
+  expect(rows.join()).not.toMatch(/(?<![\w-])501(?![\w-])/);
   await decoded(hire('501'));
   expect(await told(store)).toHaveLength(3);
   expect((await verifyAudit(store, { tenantId: 'acme', files: [] }))[0]?.trouble).toBeUndefined();

@@ -93,7 +93,7 @@ test('an employment that the HR system refuses to end keeps no other one from en
   expect(receipt?.left).toEqual([
     'An employment should have been ended but was not: the HR system refused it (EMPLOYEE_NOT_FOUND).',
   ]);
-  expect(JSON.stringify(receipt)).not.toContain('4040');
+  expect(JSON.stringify(receipt)).not.toMatch(/(?<![\w-])4040(?![\w-])/);
   expect(lastDays()).toEqual([
     { id: 31, last_day: YESTERDAY },
     { id: 33, last_day: YESTERDAY },
