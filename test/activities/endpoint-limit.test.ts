@@ -3,7 +3,7 @@ import { viewRateLimits } from '../../src/store/rate-limits.ts';
 import { scaled } from '../harness/pace.ts';
 import { fleetAtSandbox } from './hire/fleet-at-sandbox.ts';
 
-test('an endpoint that refuses while others go through gets a rate limit of its own', { timeout: 60_000 }, async () => {
+test('an endpoint that refuses while others go through gets a rate limit of its own', async () => {
   const { apply, deps, sandbox, store } = await fleetAtSandbox({ limited: true });
   await apply('acme');
   const { partner } = await deps.connections.of('acme');

@@ -38,7 +38,7 @@ export interface Model {
 export async function seedModel(store: Store, hr: Reach, landing: Landing): Promise<Model> {
   await seedEverywhere(store, MODEL);
   const { tenant, candidate } = MODEL;
-  const options = { tenant, signal: AbortSignal.timeout(60_000) };
+  const options = { tenant, signal: AbortSignal.timeout(120_000) };
   for (const [stream, own] of Object.entries(LANDED)) {
     const fields = stream === 'applications' ? { candidateId: candidate, jobId: '12' } : {};
     await landing.land(stream, [{ id: MODEL[own], hash: `h-${MODEL[own]}`, fields }], options);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { webhookHeaders } from '../../src/partner/webhook.ts';
+import { patience } from './pace.ts';
 
 export interface SentDelivery {
   /** JSON text, or what became of it. */
@@ -20,10 +21,10 @@ export interface SentDelivery {
 export async function sendDelivery(url: string, delivery: SentDelivery): Promise<number | undefined> {
   const { body, key, event = 'candidate.hired', framing = 'declared' } = delivery;
   const headers = webhookHeaders(event, key);
-  if (framing === 'cut') return sendCut(url, headers, body);
   try {
+    if (framing === 'cut') return await sendCut(url, headers, body);
     const sent = framing === 'chunked' ? Readable.from(chunksOf(body)) : body;
-    const answer = await request(url, { method: 'POST', headers, body: sent, headersTimeout: 15_000 });
+    const answer = await request(url, { method: 'POST', headers, body: sent, headersTimeout: patience(15_000) });
     await answer.body.dump();
     return answer.statusCode;
   } catch {

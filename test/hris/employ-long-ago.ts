@@ -58,7 +58,7 @@ async function readNumbers({ hris }: Staff): Promise<Map<string, string>> {
   const numbers = new Map<string, string>();
   let next: string | undefined;
   for (let more = true; more; ) {
-    const page = await hris.changes?.since(next, AbortSignal.timeout(60_000));
+    const page = await hris.changes?.since(next, AbortSignal.timeout(120_000));
     for (const { ref } of page?.employees ?? []) if (ref.number !== undefined) numbers.set(ref.id, ref.number);
     next = page?.next;
     more = page?.more ?? false;

@@ -147,7 +147,13 @@ test.for([
   const url = await serve((_request, response) => void response.writeHead(status, { location: '/1' }).end());
   const line = openLine(url, { allowPrivate: true, limits: () => unlimited });
   closers.push(() => line.close());
-  const call = { what: 'POST /staff', method: 'POST', path: '/staff', headers: {}, signal: AbortSignal.timeout(9_000) };
+  const call = {
+    what: 'POST /staff',
+    method: 'POST',
+    path: '/staff',
+    headers: {},
+    signal: AbortSignal.timeout(120_000),
+  };
   for (const [idempotent, action] of [
     [false, once],
     [true, repeated],
@@ -162,7 +168,7 @@ test('a call that is not answered is told by its own name, without the values in
   for (const url of [dropped, 'http://127.0.0.1:9']) {
     const line = openLine(url, { allowPrivate: true, limits: () => unlimited });
     closers.push(() => line.close());
-    const error: unknown = await callHris(line, { ...request, signal: AbortSignal.timeout(9_000) }).catch(
+    const error: unknown = await callHris(line, { ...request, signal: AbortSignal.timeout(120_000) }).catch(
       (reason: unknown) => reason,
     );
     expect(String(error)).toMatch(/GET \/staff\/\{id\} \(request [\w-]+\) was (not )?sent/);

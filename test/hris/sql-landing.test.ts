@@ -147,7 +147,7 @@ test('a text lands as it is, and one that is JSON as a value in a column of that
   await sql`alter table partner_candidates alter column given_name type jsonb using null`.execute(direct.kysely);
   const texts = ['{ "a": 1.0, "b": ["c"] }', '["d"]', '[draft', '{"a": 1} x', '12', 'null', 'O\'Brien "Bob"'];
   const page = texts.map((text, n) => ({ id: `${n}`, hash: `${n}`, fields: { givenName: text, familyName: text } }));
-  await hris.adapter.landing?.land('candidates', page, { tenant: 'acme', signal: AbortSignal.timeout(30_000) });
+  await hris.adapter.landing?.land('candidates', page, { tenant: 'acme', signal: AbortSignal.timeout(120_000) });
   const { rows: landed } = await sql<Record<string, unknown>>`
     select jsonb_typeof(given_name) as type, family_name as text from partner_candidates order by partner_id`.execute(
     direct.kysely,
@@ -169,7 +169,7 @@ test.each([
   onTestFinished(() => hris.stop());
   const whole = [String.raw`["\ud83d\ude00"]`, String.raw`["\\u0000"]`];
   const page = [...texts, ...whole].map((text, n) => ({ id: `${n}`, hash: `${n}`, fields: { familyName: text } }));
-  const reach = { tenant: 'acme', signal: AbortSignal.timeout(30_000) };
+  const reach = { tenant: 'acme', signal: AbortSignal.timeout(120_000) };
   await hris.adapter.landing?.land('candidates', page, reach);
   const ids = page.map(({ id }) => id);
   const landed = (await hris.adapter.landing?.read('candidates', ids, reach)) ?? [];

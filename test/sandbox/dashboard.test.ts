@@ -162,7 +162,7 @@ test('a refused act on an interview or an offer names its field', () => {
   ]);
 });
 
-test('the ledger keeps its last 100,000 entries, and the totals of all', { timeout: 60_000 }, () => {
+test('the ledger keeps its last 100,000 entries, and the totals of all', () => {
   const { state } = openDashboard();
   const before = countLedger(state).request?.['jobCandidates.listByJob'] ?? 0;
   state.transaction(() => {

@@ -1,9 +1,10 @@
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { takeApplicants } from '../harness/exactly-hired.ts';
+import { patience } from '../harness/pace.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { callsOf, recordPoints } from '../harness/recorded-failpoints.ts';
-import { shortWaits } from '../harness/short-waits.ts';
+import { shortPauses } from '../harness/short-waits.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { startWorld, until, type World } from '../harness/world.ts';
 
@@ -20,6 +21,13 @@ interface Seen {
   written: Set<string>;
 }
 
+/** Nothing is killed here, and a call that a slow machine ends early would count as one without an end. */
+const unhurried = {
+  HIREBRIDGE_HEARTBEAT_MS: String(patience(15_000)),
+  HIREBRIDGE_REQUEST_MS: String(patience(15_000)),
+  HIREBRIDGE_GIVE_UP_MS: String(patience(30_000)),
+};
+
 /** Written by the receiver, which starts first here and applies the folder of tenants. */
 const BY_RECEIVER = ['audit', 'audit_heads'];
 
@@ -32,7 +40,7 @@ test('every foreign call and every table written to has its failpoints, and a ca
     hrisUrl: hris.url,
     hired: 2,
     candidates: 20,
-    env: shortWaits,
+    env: { ...shortPauses, ...unhurried },
   });
   await world.startReceiver();
   const people = await takeApplicants(world, 8);
@@ -57,10 +65,8 @@ test('every foreign call and every table written to has its failpoints, and a ca
   expect(tablesOf(passed)).toEqual(
     expect.arrayContaining([...seen.written].filter((table) => !BY_RECEIVER.includes(table))),
   );
-  // Each call that began ended.
-  expect(passed.filter((point) => point.endsWith('/before'))).toHaveLength(
-    passed.filter((point) => point.endsWith('/after')).length,
-  );
+  // Each call that began ended, but for what a loop wrote as its worker stopped.
+  expect(callsOn('before', passed)).toEqual(callsOn('after', passed));
 
   // Planted: the same calls, made past the instrumented client and adapter.
   await world.partner.jobs.list({});
@@ -107,6 +113,14 @@ async function tableCounts(url: string): Promise<TableCounts[]> {
     from pg_stat_user_tables`);
   await client.end();
   return rows;
+}
+
+/** The calls that passed this side of theirs, in order. */
+function callsOn(side: 'before' | 'after', points: readonly string[]): string[] {
+  return points
+    .filter((point) => point.endsWith(`/${side}`) && !point.startsWith('loop/'))
+    .map((point) => point.slice(0, point.lastIndexOf('/')))
+    .toSorted();
 }
 
 function tablesOf(points: readonly string[]): string[] {

@@ -128,6 +128,6 @@ async function readBoth(
   const { data: candidate } = await partner.candidates.get({ params: { candidateId } });
   const query = { entityType: 'candidate' as const, entityId: candidateId };
   const { items } = await partner.readAll(contract.customFieldValues.list, { query });
-  const employee = await hris.employees.read(employeeId, AbortSignal.timeout(30_000));
+  const employee = await hris.employees.read(employeeId, AbortSignal.timeout(120_000));
   return { partner: atPartner(candidate, items, { fields: twoWayFields, ids }), hris: employee?.fields ?? {} };
 }
