@@ -124,7 +124,7 @@ test('hire list and show tell how hires stand, and write nothing but who looked'
 });
 
 function rowsIn(data: string): Record<string, unknown[]> {
-  const file = new DatabaseSync(join(data, 'store.db'), { readOnly: true });
+  const file = new DatabaseSync(join(data, 'store.db'), { readOnly: true, timeout: 60_000 });
   const tables = file.prepare("select name from sqlite_master where type = 'table'").all();
   const rows = tables.map(({ name }) => [String(name), file.prepare(`select * from "${String(name)}"`).all()] as const);
   file.close();

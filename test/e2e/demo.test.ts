@@ -23,7 +23,7 @@ const FIVE = {
 
 /** Every name part, e-mail and phone of the sandbox's people that is long enough to be looked for. */
 function personalWords(sandboxFile: string): string[] {
-  const database = new DatabaseSync(sandboxFile, { readOnly: true });
+  const database = new DatabaseSync(sandboxFile, { readOnly: true, timeout: 60_000 });
   const rows = database.prepare('select email, body from candidates').all() as { email: string; body: string }[];
   database.close();
   const words = rows.flatMap(({ email, body }) => {

@@ -38,7 +38,7 @@ test('a webhook of a move has somebody invited, and that of their interview land
   const invited = await invites();
   await control.act('takeInterview', { assessmentId, jobCandidateId, score: 77 });
   const landed = () => {
-    const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length));
+    const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length), { timeout: 60_000 });
     const rows = hris.prepare('select * from partner_interviews').all();
     hris.close();
     return rows.filter((row) => row['assessment_id'] === assessmentId).map((row) => row['score']);

@@ -28,7 +28,7 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
   const dir = await scratchFolder();
   const url = `sqlite:${join(dir, 'hr.db')}`;
   await ensureHrisSchema(url, { endColumn: 'last_day' }, landings);
-  const table = new DatabaseSync(join(dir, 'hr.db'));
+  const table = new DatabaseSync(join(dir, 'hr.db'), { timeout: 60_000 });
   for (const id of [31, 32, 33])
     table.exec(`insert into employees (id, given_name, family_name, email, start_date) values (${id}, '', '', '', '')`);
   const options = sqlOptions(landings).parse({ url, endColumn: 'last_day' });

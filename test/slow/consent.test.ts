@@ -26,7 +26,7 @@ test('a worker hears of a withdrawn consent, stops the person, and has them eras
   };
   const [eva, kim] = [await apply('eva'), await apply('kim')];
   const row = (stream: string, id: number) => {
-    const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length));
+    const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length), { timeout: 60_000 });
     onTestFinished(() => hris.close());
     return hris.prepare(`select * from partner_${stream} where partner_id = ?`).get(String(id));
   };

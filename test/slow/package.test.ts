@@ -68,7 +68,7 @@ test('README leads from the package in an empty folder to a hire in the HR table
   expect(output).toMatch(/written\s+back\s+and\s+verified/);
   expect(output).toMatch(/planned +"Reyes"[^]*held there +"Reyes"/);
   expect(output).toMatch(/ok +webhooks +The last webhook was accepted/);
-  const hr = new DatabaseSync(path.join(project, 'acme.db'), { readOnly: true });
+  const hr = new DatabaseSync(path.join(project, 'acme.db'), { readOnly: true, timeout: 60_000 });
   expect(hr.prepare('select family_name from employees').all()).toEqual([{ family_name: 'Reyes' }]);
   hr.close();
 });

@@ -150,7 +150,7 @@ test.each(Array.from({ length: SEEDS }, (_, n) => FIRST + n))(
     for (const stream of PLAYED)
       expect(landed(world, stream), `${stream}, seed ${seed}`).toEqual(await shown(world, stream));
 
-    const hris = new DatabaseSync(world.world.hrisUrl.slice('sqlite:'.length));
+    const hris = new DatabaseSync(world.world.hrisUrl.slice('sqlite:'.length), { timeout: 60_000 });
     const version = () => hris.prepare('pragma data_version').get()?.['data_version'];
     const before = version();
     for (const stream of PLAYED) {

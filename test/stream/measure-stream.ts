@@ -244,7 +244,7 @@ function quarantined(world: World): number {
 }
 
 function only(file: string, query: string): Record<string, unknown> {
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 60_000 });
   try {
     return database.prepare(query).get() as Record<string, unknown>;
   } finally {

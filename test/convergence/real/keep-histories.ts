@@ -25,7 +25,7 @@ export async function keepHistories(temporalAddress: string, storeUrl: string): 
 }
 
 function installationOf(storeUrl: string): string {
-  const database = new DatabaseSync(storeUrl.slice('sqlite:'.length), { readOnly: true });
+  const database = new DatabaseSync(storeUrl.slice('sqlite:'.length), { readOnly: true, timeout: 60_000 });
   try {
     return String(database.prepare('select id from installation').get()?.['id']);
   } finally {
