@@ -18,7 +18,7 @@ export async function sqliteHr(): Promise<RawHr> {
   const folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-hr-'));
   const file = path.join(folder, 'hr.db');
   const within = async <T>(work: (database: DatabaseSync) => T): Promise<T> => {
-    const database = new DatabaseSync(file, { timeout: 60_000 });
+    const database = new DatabaseSync(file);
     try {
       return work(database);
     } finally {

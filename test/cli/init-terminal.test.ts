@@ -16,7 +16,7 @@ async function setUp() {
   const sandbox = await openSandbox({ jobs: 2, candidates: 6, hired: 2 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const cwd = await scratchDir();
-  const database = new DatabaseSync(join(cwd, 'hr.db'), { timeout: 60_000 });
+  const database = new DatabaseSync(join(cwd, 'hr.db'));
   database.exec(`create table holidays (id integer primary key, days integer);
     create table personal (pnr integer primary key, vorname text not null, nachname text not null, mail text,
       eintritt date, kostenstelle text, mandant text not null)`);

@@ -109,7 +109,7 @@ test('hire list and show tell how hires stand, and write nothing but who looked'
   const before = await readFile(join(data, 'store.db'));
   const listed = await runCommand(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
   expect(listed.stdout).toMatch(/acme +5012 +1 +open +enrol/);
-  expect(listed.stdout).not.toMatch(/(?<![\w-])5013(?![\w-])|zeta/);
+  expect(listed.stdout).not.toMatch(/5013|zeta/);
   const all = JSON.parse((await runCommand(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
   expect(all).toHaveLength(3);
   expect(await readFile(join(data, 'store.db'))).toEqual(before);

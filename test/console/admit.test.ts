@@ -37,7 +37,7 @@ test('without a session there is nothing but the sign-in, and a wrong token give
   for (const path of ['/', '/hires', '/holds', `/holds/${holdId}`, '/deliveries', '/streams', '/nowhere']) {
     const answer = await fetch(url + path);
     expect([path, answer.status]).toEqual([path, 401]);
-    expect(await answer.text()).not.toMatch(/(?<![\w-])5012(?![\w-])/);
+    expect((await answer.text()).replaceAll(holdId, '')).not.toContain('5012');
   }
   const wrong = await fetch(`${url}/?token=${TOKEN}x`, { redirect: 'manual' });
   expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([403, null]);

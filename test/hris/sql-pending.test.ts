@@ -25,7 +25,7 @@ let hris: HrisConnection;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hirebridge-hris-'));
   const file = join(folder, 'hr.sqlite');
-  table = new DatabaseSync(file, { timeout: 60_000 });
+  table = new DatabaseSync(file);
   table.exec(`create table employees (${COLUMNS}); create table copy (${COLUMNS})`);
   const reads = { readFrom: 'copy', readLag: '1m', endColumn: 'last_day' };
   const job = { errorColumn: 'refused' };

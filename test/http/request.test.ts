@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
 import type { HttpRequest } from '../../src/http/http-error.ts';
 import { sendRequest } from '../../src/http/request.ts';
+import { withoutRandom } from '../harness/without-random.ts';
 import { closedPort, errorOf, poolTo, serve, serveBytes } from './servers.ts';
 
 const get: HttpRequest = { method: 'GET', path: '/v1' };
@@ -200,7 +201,7 @@ describe('a request without a complete answer', () => {
   test('never shows the query, which may hold an e-mail', async () => {
     const { url } = await serveBytes((socket) => socket.destroy());
     const error = await errorOf(sendRequest(poolTo(url), { ...get, path: '/list?candidateEmail=ada%40example.com' }));
-    expect(error.message).toMatch(/^GET \/list \(request [\w-]+/);
-    expect(error.message).not.toMatch(/candidateEmail|example/);
+    expect(withoutRandom(error.message)).not.toContain('ada');
+    expect(error.message).toContain('GET /list');
   });
 });

@@ -16,6 +16,7 @@ import { freeze, thaw } from '../../src/store/freezes.ts';
 import type { PersonIds } from '../../src/store/person-marks.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { withoutRandom } from '../harness/without-random.ts';
 import { freshStore } from '../store/stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,7 +29,7 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
   const dir = await scratchFolder();
   const url = `sqlite:${join(dir, 'hr.db')}`;
   await ensureHrisSchema(url, { endColumn: 'last_day' }, landings);
-  const table = new DatabaseSync(join(dir, 'hr.db'), { timeout: 60_000 });
+  const table = new DatabaseSync(join(dir, 'hr.db'));
   for (const id of [31, 32, 33])
     table.exec(`insert into employees (id, given_name, family_name, email, start_date) values (${id}, '', '', '', '')`);
   const options = sqlOptions(landings).parse({ url, endColumn: 'last_day' });
@@ -93,7 +94,7 @@ test('an employment that the HR system refuses to end keeps no other one from en
   expect(receipt?.left).toEqual([
     'An employment should have been ended but was not: the HR system refused it (EMPLOYEE_NOT_FOUND).',
   ]);
-  expect(JSON.stringify(receipt)).not.toMatch(/(?<![\w-])4040(?![\w-])/);
+  expect(withoutRandom(JSON.stringify(receipt))).not.toContain('4040');
   expect(lastDays()).toEqual([
     { id: 31, last_day: YESTERDAY },
     { id: 33, last_day: YESTERDAY },

@@ -20,6 +20,7 @@ import type { Tables } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { streamNames } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
+import { withoutRandom } from '../harness/without-random.ts';
 import { HR_SYSTEM, OTHER, type SeededPerson, seedEverywhere, seedShared } from './seeded-person.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
@@ -251,9 +252,8 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
         .toSorted(),
     );
     expect(await erasedAmong(store, 'umbrella', idsOf(subject))).toEqual(new Set());
-    expect(JSON.stringify((await readMarks(store)).marks.map((mark) => ({ ...mark, at: 0 })))).not.toMatch(
-      /(?<![\w-])9501(?![\w-])/,
-    );
+    const marks = JSON.stringify((await readMarks(store)).marks.map((mark) => ({ ...mark, at: 0 })));
+    expect(withoutRandom(marks)).not.toContain('9501');
     // The application of the last has the number that the erased candidate has.
     const hires = [
       ['501', '9501'],

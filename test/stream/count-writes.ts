@@ -41,7 +41,7 @@ export function sumOfRows(byTable: Readonly<Record<string, number>>): number {
 }
 
 function open(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: 60_000 });
+  const database = new DatabaseSync(file);
   database.exec('pragma busy_timeout = 10000');
   return database;
 }

@@ -33,7 +33,7 @@ export async function optionWorld(asked: Asked = {}) {
   const body = { entityType, fieldLabel: 'Department', fieldType, parentSection, ...given };
   const fieldId = String((await partner.customFields.create({ body })).data.id);
   const dir = await scratchFolder();
-  const hr = new DatabaseSync(join(dir, 'hr.db'), { timeout: 60_000 });
+  const hr = new DatabaseSync(join(dir, 'hr.db'));
   onTestFinished(() => hr.close());
   for (const table of ['departments', 'sites'])
     hr.exec(`create table ${table} (id integer primary key autoincrement, name text, open integer default 1)`);

@@ -27,7 +27,7 @@ const web = (name: string) => `https://files.example.com/${name}`;
 async function resumeWorld({ atOnce = 200, publicUrl, listedBy }: WorldOptions = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-resumes-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  const database = new DatabaseSync(join(dir, 'hr.db'), { timeout: 60_000 });
+  const database = new DatabaseSync(join(dir, 'hr.db'));
   onTestFinished(() => database.close());
   database.exec('create table files (id text primary key, job_no integer, link text)');
   const resumes = { table: 'files', jobColumn: 'job_no', urlColumn: 'link' };

@@ -9,7 +9,7 @@ test('a row that somebody took away or spoilt is landed again, though its record
   await pull('full');
   const before = rows();
   const [gone = '', spoilt = ''] = before.keys();
-  const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length), { timeout: 60_000 });
+  const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length));
   hris.prepare('delete from partner_candidates where partner_id = ?').run(gone);
   hris.prepare("update partner_candidates set city = 'X', row_hash = 'x' where partner_id = ?").run(spoilt);
   hris.close();

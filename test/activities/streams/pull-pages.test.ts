@@ -163,7 +163,7 @@ describe('a record that the partner no longer has', () => {
   test('stays as it is in a table that has no column for the mark, and the stream goes on', async () => {
     const { world, pull, rows } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: 40 });
     const [gone = '', edited = ''] = (await pull('full'), rows().keys());
-    const table = new DatabaseSync(fileOf(world.hrisUrl), { timeout: 60_000 });
+    const table = new DatabaseSync(fileOf(world.hrisUrl));
     table.exec('alter table partner_candidates drop column gone_at');
     await world.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
     await world.control.act('editCandidate', { candidateId: Number(edited), fields: { city: 'Utrecht' } });

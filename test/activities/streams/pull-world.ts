@@ -57,7 +57,7 @@ export async function openPullWorld(
       await writeFile(file, change(await readFile(file, 'utf8')));
     },
     rows(stream = 'candidates') {
-      const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length), { timeout: 60_000 });
+      const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length));
       const found = hris.prepare(`select * from partner_${stream}`).all();
       hris.close();
       return new Map(found.map((row) => [String(row['partner_id']), row]));

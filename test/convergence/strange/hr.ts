@@ -65,7 +65,7 @@ export class StrangeHr {
     this.#habits = habits;
     this.#lateness = lateness;
     this.#folder = folder;
-    this.#database = new DatabaseSync(this.#file, { timeout: 60_000 });
+    this.#database = new DatabaseSync(this.#file);
     const kinds: Readonly<Record<string, string>> = { number: habits.numbers, boolean: 'integer' };
     const declared = Object.entries(COLUMNS).map(([name, type]) => `${name} ${kinds[type] ?? 'text'}`);
     const own = ['id integer primary key', 'employee_number text', 'external_ref text', ...declared].join(', ');
