@@ -1,7 +1,8 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { asksToCancel } from '../../src/hire/answers.ts';
 import type { EndState, HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { type Held, held } from '../../src/hire/holds.ts';
+import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/plan-cancel.ts';
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
@@ -51,7 +52,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
         return goesOn(hire);
       }
       if ('verdict' in plan) return plan;
-      const made = await heldForEmployee(hire, plan.ends === 'cancelled');
+      const made = await heldForEmployee(hire);
       if (made !== undefined) return made;
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') {
@@ -68,8 +69,8 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
 }
 
 /** Settles a create that was sent before its hire ends; if it made an employee, a person is asked about them. */
-async function heldForEmployee(hire: HireContext, asked: boolean): Promise<Held | undefined> {
-  const unsettled = await settleForEnd(hire, { asked });
+async function heldForEmployee(hire: HireContext): Promise<Held | undefined> {
+  const unsettled = await settleForEnd(hire, { asked: knowsOfCreate(hire.answers) });
   if (unsettled !== undefined) return unsettled;
   const { row, answers, ref } = await reread(hire);
   const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
@@ -110,20 +111,29 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
     if (waitMs !== undefined) throw underWay(ref, waitMs);
     // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
-    if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
+    if (await hasMade(open, ref)) throw underWay(ref, 0);
     await releasePeople(open, ref, await isUnsettled(open, ref));
     await endHire(open, ref, ends);
   });
 }
 
 /**
- * Whether a create has made, or may have made, an employee since it was settled. If a person ends the hire, only a
- * known employee counts.
+ * Whether a create has made, or may have made, an employee since it was settled. If a person ended the hire when asked
+ * about the create, only a known employee counts.
  */
-async function hasMade(open: Store, ref: HireRef, ends: EndState): Promise<boolean> {
+async function hasMade(open: Store, ref: HireRef): Promise<boolean> {
   if ((await readHireRow(open, ref)).employee_id !== null) return true;
   const outcome = (await latestIntent(open, ref, CREATE_VERB))?.outcome;
-  return ends === 'left' && (outcome === 'open' || outcome === 'done');
+  return (outcome === 'open' || outcome === 'done') && !knowsOfCreate(await answersOf(open, ref));
+}
+
+/** Questions that say that the HR system may still create the employee, or may have done so. */
+const ABOUT_CREATE: readonly HoldCode[] = ['CREATE_UNKNOWN', 'REQUEST_LOST', 'EMPLOYEE_PENDING', 'LEFT_WHILE_PENDING'];
+
+/** Whether the person who cancelled the hire was told of its create. Other questions say nothing of one. */
+function knowsOfCreate(answers: HireContext['answers']): boolean {
+  const code = asksToCancel(answers) ? answers.findLast(({ answer }) => answer === 'cancel')?.code : undefined;
+  return ABOUT_CREATE.some((one) => one === code);
 }
 
 /** Whether a person cancelled the hire when asked whether its create had made an employee. */

@@ -194,6 +194,8 @@ export function asksToCancel(given: ReadonlyArray<{ answer: string }>): boolean 
 
 /** An answer of a person, as stored. */
 export interface GivenAnswer extends Given {
+  /** Of the question. */
+  code?: string;
   answer: string;
   /** The question was asked about the tenant's former HR system. */
   isOfFormerHris?: boolean;

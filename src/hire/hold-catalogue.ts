@@ -481,7 +481,7 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['cancel', 'link', 'retry'],
     what: ({ jobCandidateId }: OfHire) =>
-      `Job candidate ${jobCandidateId} left the hiring stage while the HR system may still create the employee.`,
+      `The hire of job candidate ${jobCandidateId} ends while the HR system may still create the employee.`,
     asks:
       'Withdraw the request there, then answer cancel, even if nothing is waiting there any more; or answer link ' +
       '<employeeId> if the employee now exists, or retry to look again. hirebridge finds an employee that is ' +

@@ -382,13 +382,14 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
 export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer[]> {
   const rows = await store.kysely
     .selectFrom('holds')
-    .select(['answer', 'answer_arguments', 'details', 'answered_at', 'former_hris'])
+    .select(['code', 'answer', 'answer_arguments', 'details', 'answered_at', 'former_hris'])
     .where((eb) => eb.and(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at')
     .execute();
   return rows.map((row) => ({
+    code: row.code,
     answer: row.answer ?? '',
     argument: (JSON.parse(row.answer_arguments ?? '[]') as string[])[0],
     details: JSON.parse(row.details) as Record<string, unknown>,

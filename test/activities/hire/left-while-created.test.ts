@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
+import { held } from '../../../src/hire/holds.ts';
 import { answerHold, holdsOfHire } from '../../../src/store/holds.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { kinds } from '../../store/stores.ts';
@@ -7,6 +8,9 @@ import { HOUR_MS, hireInto, hireTwice } from './people-behind.ts';
 
 const LEFT = { verdict: 'hold', hold: { code: 'LEFT_AFTER_EMPLOYEE' } };
 const WAITS = { verdict: 'hold', hold: { code: 'LEFT_WHILE_PENDING' } };
+const UNKNOWN = { verdict: 'hold', hold: { code: 'CREATE_UNKNOWN' } };
+/** A question that says nothing of the create. */
+const TOO_MANY = held('TOO_MANY_CANCELLATIONS', { jobCandidateId: '1', most: 3 });
 
 describe.each(kinds)('who leaves while the employee is made, with the store in %s', (database) => {
   test('is linked to a pending employee once HR makes it, and asked about', async () => {
@@ -96,6 +100,30 @@ describe.each(kinds)('who leaves while the employee is made, with the store in %
     hr.connection.employees.find = find;
     expect(await leave()).toMatchObject(LEFT);
     expect(hr.asked).toHaveLength(1);
+  });
+
+  test('is asked about if a person cancelled the hire without knowing of the lost request', async () => {
+    const { hr, employOnce, move, leave, answer, letPass } = await hireInto({ database, create: 'lost' });
+    await expect(employOnce()).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    hr.connection.employees.find = async () => ({ kind: 'none', trusted: false });
+    await move('SCREEN');
+    await letPass(HOUR_MS);
+    await answer(TOO_MANY, 'cancel');
+    const unknown = await leave();
+    expect(unknown).toMatchObject(UNKNOWN);
+    await answer(unknown, 'cancel');
+    expect(await leave()).toEqual({ verdict: 'cancelled', state: 'cancelled' });
+  });
+
+  test('is asked about if a person cancelled the hire without knowing of the pending request', async () => {
+    const { employOnce, move, leave, answer } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    await answer(TOO_MANY, 'cancel');
+    const waits = await leave();
+    expect(waits).toMatchObject(WAITS);
+    await answer(waits, 'cancel');
+    expect(await leave()).toEqual({ verdict: 'cancelled', state: 'cancelled' });
   });
 
   test('is linked to an employee whose process was killed before it was noted', async () => {
