@@ -209,7 +209,7 @@ function isSameApplication({ how, ...recorded }: Recorded, hire: HireRef): boole
 }
 
 /** Whether it is unknown if the person became an employee. */
-function isUnsettled(how: RecordedHow): boolean {
+export function isUnsettled(how: RecordedHow): boolean {
   return how === 'removed' || how === 'cancelled';
 }
 

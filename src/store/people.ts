@@ -16,8 +16,9 @@ import type { HireRow } from './schema.ts';
  */
 export async function releasePeople(store: Store, hire: HireRef, isUnsettled = false): Promise<void> {
   for (const { id } of await ownedBy(store, hireColumns(hire))) {
-    await changePerson(store, { id }, { kind: 'release', hire });
+    // First: a person of whom nothing is known is deleted.
     if (isUnsettled) await changePerson(store, { id }, { kind: 'record', as: { ...hire, how: 'cancelled' } });
+    await changePerson(store, { id }, { kind: 'release', hire });
   }
 }
 

@@ -5,6 +5,7 @@ import {
   changePerson as decide,
   type Facts,
   type HireFacts,
+  isUnsettled,
   type Named,
   type People,
   type PersonEvent,
@@ -250,8 +251,10 @@ async function findElsewhere(
   const first = people.find(({ companies }) => companies.some(({ scope }) => scope === company))?.owner;
   const isOwned = owner !== undefined;
   if (first !== undefined && !isOwned) return first.tenantId === tenantId ? 'ours' : first;
-  // An imported link, or one made before claims covered the whole company, has no owner.
-  const owners = isOwned ? [] : people.flatMap((one) => one.owner ?? []);
+  // An imported link, or one made before claims covered the whole company, has no owner. Nor has a person whom a hire
+  // gave up although its create may have made them an employee.
+  const unsettled = (recorded: Recorded | undefined) => (recorded && isUnsettled(recorded.how) ? recorded : undefined);
+  const owners = isOwned ? [] : people.flatMap((one) => one.owner ?? unsettled(one.recorded) ?? []);
   const hires = [...owners, ...people.flatMap(({ employees }) => employees.map(({ hire }) => hire))];
   const siblings = hires.length === 0 ? [] : await siblingsOf(store, tenantId);
   for (const hire of hires.filter((one) => siblings.includes(one.tenantId)))

@@ -38,6 +38,13 @@ describe.each(kinds)('a person, in %s', (kind) => {
     expect(await holdPerson(other, ada, second)).toMatchObject({ person: { owner: second } });
   });
 
+  test('stays known if their hire was given up while its create may have made an employee', async () => {
+    const { store } = await withHires(kind);
+    await holdPerson(store, ada, first);
+    await releasePeople(store, first, true);
+    expect(await holdPerson(store, ada, second)).toMatchObject({ refusal: { reason: 'recorded', other: first } });
+  });
+
   test('is not changed by who saw them as they were before', async () => {
     const { store, other } = await withHires(kind);
     await holdPerson(store, ada, first);
@@ -207,6 +214,15 @@ describe.each(kinds)('in all HR systems of a company, in %s', (kind) => {
     await releasePeople(store, hires.beta);
     await releasePeople(store, hires.acme);
     expect(await holdPerson(store, there, hires.beta, { company })).not.toHaveProperty('refusal');
+  });
+
+  test('who may be an employee by a create that another tenant gave up is asked about', async () => {
+    const { store } = await fleet();
+    await holdPerson(store, here, hires.acme, { company });
+    await releasePeople(store, hires.acme, true);
+    const refused = { refusal: { reason: 'elsewhere', other: hires.acme } };
+    expect(await holdPerson(store, there, hires.beta, { company })).toMatchObject(refused);
+    expect(await holdPerson(store, there, hires.beta, { company, hereToo: true })).not.toHaveProperty('refusal');
   });
 
   test('one of two tenants hires the person when both ask at once', async () => {
