@@ -230,8 +230,9 @@ export function cleanEmail(text: string): string {
   return visible.slice(0, at + 1) + visible.slice(at + 1).toLowerCase();
 }
 
-/** Zod's own form of an e-mail, with letters of every script. */
-const MAILBOX = String.raw`(?!\.)(?!.*\.\.)[\p{L}\p{M}\p{N}_'+.-]*[\p{L}\p{M}\p{N}_+-]`;
+/** A word before the @ (RFC 5322, "atext"), with letters of every script. */
+const WORD = String.raw`[\p{L}\p{M}\p{N}!#$%&'*+/=?^_{|}~\x60-]+`;
+const MAILBOX = String.raw`${WORD}(?:\.${WORD})*`;
 const DOMAIN = String.raw`(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+\p{L}[\p{L}\p{M}\p{N}-]+`;
 const SentEmail = z.email({ pattern: new RegExp(`^${MAILBOX}@${DOMAIN}$`, 'u') });
 

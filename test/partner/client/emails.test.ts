@@ -27,6 +27,28 @@ test('e-mails inside a list are cleaned too', async () => {
   expect(seen[0]?.body).toMatchObject({ candidates: [{ email: 'ada@example.com' }] });
 });
 
+test.each(['r&d@example.com', "o'brien'@example.com", 'a=b/c@example.com', '{ada}~1@example.com'])(
+  'an e-mail with every sign that RFC 5322 allows before the @ is sent: %s',
+  async (email) => {
+    const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: { id: 1, email } } }));
+    await partner.candidates.add({ body: { email } });
+    expect(seen[0]?.body).toEqual({ email });
+  },
+);
+
+test.each([
+  '.ada@example.com',
+  'ada.@example.com',
+  'a..b@example.com',
+  'a b@example.com',
+  'a,b@example.com',
+  '@example.com',
+])('what is no e-mail is not sent: %s', async (email) => {
+  const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
+  expect(await errorOf(partner.candidates.add({ body: { email } }))).toMatchObject({ code: 'INVALID_INPUT' });
+  expect(seen).toEqual([]);
+});
+
 test('a request refused before it leaves names record, field and fault, never the value', async () => {
   const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
   const body = { firstName: 'Ada', lastName: 'Lovelace', email: 'ada at example.com', externalRef: 'hirebridge:12:1' };
