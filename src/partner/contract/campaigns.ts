@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint, errorsOf, keyedList, notFound, refusal } from './endpoint.ts';
+import { defineEndpoint, errorsOf, keyedList, notFound, refusal, writtenKeyedList } from './endpoint.ts';
 import {
   AnyObject,
   emailToSend,
@@ -271,7 +271,7 @@ export const campaigns = {
     body: z.strictObject({ leads: z.array(LeadInput).min(1) }),
     status: 200,
     envelope: 'campaign',
-    response: keyedList('leads'),
+    response: writtenKeyedList('leads'),
     list: { itemsAt: 'leads', item: CampaignLead, idKey: 'leadId' },
     errors: errorsOf(refusal('INVALID_REQUEST', 'missing, invalid or unknown key'), unknownCampaign),
     assumed: ['G1', 'M1', 'M12'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CustomFieldInputs, CustomFieldsShown } from './custom-field-values.ts';
+import { CustomFieldInputs, CustomFieldsOfCandidate } from './custom-field-values.ts';
 import {
   defineEndpoint,
   errorsOf,
@@ -92,7 +92,7 @@ export const Candidate = z
     nationality: z.string().nullish(),
     industry: z.string().nullish(),
     category: z.union([z.string(), AnyObject, z.array(z.unknown())]).nullish(),
-    customFields: CustomFieldsShown.nullish(),
+    customFields: CustomFieldsOfCandidate.nullish(),
     createdAt: IsoTime.nullish(),
     updatedAt: IsoTime.nullish(),
   })

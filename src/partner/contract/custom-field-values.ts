@@ -33,6 +33,18 @@ export const CustomFieldsShown = z
   .meta({ id: 'CustomFieldsShown' });
 export type CustomFieldsShown = z.infer<typeof CustomFieldsShown>;
 
+/** The same of a candidate, whose form is not shown: bare values are read too, and anything else as none. */
+export const CustomFieldsOfCandidate = z.preprocess((given: unknown) => asShown(given), CustomFieldsShown);
+
+function asShown(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return {};
+  return Object.fromEntries(Object.entries(given).map(([id, one]) => [id, isShown(one) ? one : { value: one }]));
+}
+
+function isShown(one: unknown): boolean {
+  return typeof one === 'object' && one !== null && !Array.isArray(one);
+}
+
 /** Stored form (section 2.5); multi-select is a JSON-stringified array, see `readMultiSelect` (F1). */
 export const CustomFieldValue = z
   .looseObject({

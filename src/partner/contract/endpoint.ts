@@ -273,7 +273,7 @@ export function statusList(...alsoAt: string[]) {
 /** The list a bulk write answers with; empty where it answers with something else (F12). */
 export function writtenList(...alsoAt: string[]) {
   return z.preprocess(
-    (body: unknown) => orEmpty(moveList(wrapBare(withStatus(body)), 'data', alsoAt)),
+    (body: unknown) => orEmpty(moveList(wrapBare(withStatus(body)), 'data', alsoAt), 'data'),
     z.looseObject({ status: z.string(), data: z.array(z.unknown()), message: z.string().nullish() }),
   );
 }
@@ -315,9 +315,21 @@ export function statusKeyedPage<const Key extends string>(key: Key, ...alsoAs: s
 /** A campaign family list `{ [key]: [...], pagination? }`; `{ data: [...] }` and a bare array are read too. */
 export function keyedList<const Key extends string>(key: Key) {
   return z.preprocess(
-    (body: unknown) => moveList(Array.isArray(body) ? { [key]: body } : body, key, ['data', `data.${key}`]),
+    (body: unknown) => intoList(body, key),
     z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
   );
+}
+
+/** The same of a write; empty where it answers with something else (M1). */
+export function writtenKeyedList<const Key extends string>(key: Key) {
+  return z.preprocess(
+    (body: unknown) => orEmpty(intoList(body, key), key),
+    z.looseObject({ [key]: z.array(z.unknown()) }),
+  );
+}
+
+function intoList(body: unknown, key: string): unknown {
+  return moveList(Array.isArray(body) ? { [key]: body } : body, key, ['data', `data.${key}`]);
 }
 
 /** Value at a dotted path of a JSON body; undefined where the way ends. */
@@ -387,6 +399,6 @@ function oneRecord(data: unknown): unknown {
   return typeof data === 'number' || typeof data === 'string' ? { id: data } : data;
 }
 
-function orEmpty(body: unknown): unknown {
-  return isObject(body) && !Array.isArray(body['data']) ? { ...body, data: [] } : body;
+function orEmpty(body: unknown, key: string): unknown {
+  return isObject(body) && !Array.isArray(body[key]) ? { ...body, [key]: [] } : body;
 }

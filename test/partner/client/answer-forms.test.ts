@@ -25,3 +25,31 @@ test('a batch of invitations is read without its id, and as a bare list of outco
   const { data } = await partner.assessments.getInviteBatch({ params: { assessmentId: 'a', batchId: 'b' } });
   expect(data.results).toMatchObject([{ status: 'invited' }]);
 });
+
+test('leads that were added are no failure, whatever the answer shows of them', async () => {
+  const answers = [{ message: '1 lead added' }, { status: 'success', data: { leadId: 5 } }, { leads: [{ leadId: 5 }] }];
+  const { partner } = await scriptedPartner(() => ({ json: answers.shift() }));
+  const input = { params: { campaignId: 1 }, body: { leads: [{ firstName: 'Ada', phone: '+4930123456' }] } };
+  const added = [
+    await partner.campaigns.addLeads(input),
+    await partner.campaigns.addLeads(input),
+    await partner.campaigns.addLeads(input),
+  ];
+  expect(added.map(({ leads }) => leads)).toEqual([[], [], [{ leadId: 5 }]]);
+});
+
+test('custom fields of a candidate, whose form is not shown, hide no candidate', async () => {
+  const forms = [
+    { f: 'blue' },
+    { f: { label: 'Colour', value: 'blue' } },
+    [],
+    [{ customFieldId: 'f', value: 'blue' }],
+    null,
+  ];
+  const data = forms.map((customFields, index) => ({ id: index + 1, customFields }));
+  const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data, pagination: { total: 5 } } }));
+  const { items, unreadable } = await partner.readAll(contract.candidates.list);
+  expect(unreadable).toEqual([]);
+  const shown = { f: { label: 'Colour', value: 'blue' } };
+  expect(items.map(({ customFields }) => customFields)).toEqual([{ f: { value: 'blue' } }, shown, {}, {}, null]);
+});
