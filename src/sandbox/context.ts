@@ -251,7 +251,13 @@ const FORMATS: Record<string, string> = {
   datetime: 'must be a time in ISO 8601',
   e164: 'must be a phone number in E.164, such as +4915112345678',
 };
-const NOUNS: Record<string, string> = { string: 'a text', int: 'an integer', array: 'a list', record: 'an object' };
+const NOUNS: Record<string, string> = {
+  string: 'a text',
+  int: 'an integer',
+  array: 'a list',
+  record: 'an object',
+  object: 'an object',
+};
 const defaults = z.locales.en();
 
 /** A field's fault, in words a person can act on; the contract's own words stay. */

@@ -122,6 +122,8 @@ test('a refusal names the field and says what to do, in plain words', () => {
   expect(api('POST', '/jobs', { title: 'ab', city: 'Oslo', state: '', country: 'NO' }).error.message).toBe(
     'title must have at least 3 characters',
   );
+  expect(api('POST', path, { ...person, metadata: 'x' }).error.message).toBe('metadata must be an object');
+  expect(api('GET', '/pipelines/0').error.message).toBe('pipelineId must be at least 1');
   expect(api('GET', '/users?page=0').errorMessage).toBe('page must be at least 1');
 });
 

@@ -70,6 +70,17 @@ test('an offer goes from draft through its signers in turn to completed, and is 
   expect(JSON.stringify(offer)).not.toMatch(/salary|compensation/i);
 });
 
+test('the PDFs of a completed offer stay when its candidate is deleted', async () => {
+  await using sandbox = await open();
+  const { control, get, people } = sandbox;
+  const { offerId } = await control.act('createOffer', { jobCandidateId: people[0].id, name: 'Offer for a nurse' });
+  await control.act('completeOffer', { offerId });
+  await control.act('deleteCandidate', { candidateIds: [people[0].candidateId] });
+  const { signedPdfUrl, certificateUrl } = await get(offerId);
+  expect(await titleAt(signedPdfUrl ?? '')).toBe('Offer for a nurse');
+  expect(await titleAt(certificateUrl ?? '')).toBe('Audit certificate');
+});
+
 test('both PDFs of a completed offer are behind URLs that expire, in the event as in the record', async () => {
   await using receiver = await openReceiver();
   await using sandbox = await open(receiver.url);

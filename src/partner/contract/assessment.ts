@@ -200,7 +200,7 @@ export type GenerateQuestionsInput = z.input<typeof GenerateQuestionsInput>;
 
 /** A person to invite: a job candidate, or all three of names and e-mail (section 4.6). */
 const invitee = {
-  jobCandidateId: z.int().positive().optional(),
+  jobCandidateId: z.int().min(1).optional(),
   firstName: z.string().trim().min(1).optional(),
   lastName: z.string().trim().min(1).optional(),
   emailAddress: emailToSend().optional(),

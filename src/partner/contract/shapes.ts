@@ -72,7 +72,7 @@ export function openEnum<const Known extends string>(values: readonly Known[]): 
 
 /** A path parameter that must be an integer. */
 export function pathInteger() {
-  return z.preprocess((value: number | string) => integerFromText(value), z.int().positive());
+  return z.preprocess((value: number | string) => integerFromText(value), z.int().min(1));
 }
 
 /** A path parameter of any text. */

@@ -2,7 +2,7 @@ import type { offerStatuses, signerStatuses } from '../../partner/contract/onboa
 import { type Context, effect, invalidRequest, iso, notFound } from '../context.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { stableUuid } from '../random.ts';
-import { findCandidate } from './candidates.ts';
+import { candidateById } from './candidates.ts';
 import { emit } from './deliveries.ts';
 import type { Enrolment } from './enrolments.ts';
 import { findJobCandidate } from './job-candidates.ts';
@@ -336,9 +336,11 @@ export function renderOffer(ctx: Context, offer: Offer): Record<string, unknown>
 /** The signed offer. */
 export function offerText(ctx: Context, id: string): FileText {
   const { name, candidateId, signers } = findOffer(ctx, id);
-  const { firstName, lastName } = findCandidate(ctx, candidateId);
+  // The document outlives a candidate who is deleted.
+  const person = candidateById(ctx, candidateId);
+  const whom = person === undefined ? [] : [`For ${person.firstName ?? ''} ${person.lastName ?? ''}`];
   const signed = signers.map((one) => `Signed by ${one.name}`);
-  return { title: name, lines: [`For ${firstName ?? ''} ${lastName ?? ''}`, `From ${ctx.company.name}`, ...signed] };
+  return { title: name, lines: [...whom, `From ${ctx.company.name}`, ...signed] };
 }
 
 /** The audit certificate: who opened and signed when. */
