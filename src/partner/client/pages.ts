@@ -194,16 +194,15 @@ function isLast(paging: Paging, body: unknown, seen: number, short: boolean): bo
   return total !== undefined && seen >= total;
 }
 
-/** The ids of a page as one text; refused if the page before had the same. */
+/** The ids of a page as one text, its records where they show none; refused if the page before had the same. */
 function assertNewPage(
   endpoint: ListEndpoint,
   raw: readonly unknown[],
   page: number,
   last: string | undefined,
 ): string | undefined {
-  const ids = raw.map((item) => idOf(endpoint.list, item).id);
-  if (ids.length === 0 || ids.includes(undefined)) return undefined;
-  const text = ids.join(' ');
+  if (raw.length === 0) return undefined;
+  const text = raw.map((item) => idOf(endpoint.list, item).id ?? JSON.stringify(item)).join(' ');
   if (text !== last) return text;
   throw new ConnectorError({
     code: 'PAGE_REPEATED',

@@ -165,6 +165,7 @@ export const assessmentFlows = {
       itemsAt: 'data',
       item: FlowCandidate,
       idKey: 'flowCandidateId',
+      idAlso: 'id',
       paging: {
         pageParam: 'page',
         firstPage: 1,
@@ -188,8 +189,8 @@ export const assessmentFlows = {
         email: emailToSend().optional(),
         firstName: z.string().optional(),
         lastName: z.string().optional(),
-        jobCandidateId: z.int().positive().optional(),
-        jobId: z.int().positive().optional(),
+        jobCandidateId: z.int().min(1).optional(),
+        jobId: z.int().min(1).optional(),
         talentId: z.union([z.int(), z.string()]).optional(),
       })
       .refine((body) => body.email !== undefined || body.jobCandidateId !== undefined, {

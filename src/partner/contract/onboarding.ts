@@ -118,6 +118,8 @@ const OnboardingDocument = z.preprocess(
       documentId: TextId,
       name: z.string().nullish(),
       type: z.string().nullish(),
+      stepKey: z.unknown().optional(),
+      status: z.unknown().optional(),
       pdfUrl: z.string().nullish(),
     })
     .meta({ id: 'OnboardingDocument' }),
@@ -353,7 +355,7 @@ export const onboarding = {
     status: 200,
     envelope: 'status-data',
     response: statusKeyedPage('offers', 'offerDocuments'),
-    list: { itemsAt: 'data.offers', item: Offer, idKey: 'offerId', paging },
+    list: { itemsAt: 'data.offers', item: Offer, idKey: 'offerId', idAlso: 'id', paging },
     errors: errorsOf(badQuery),
     assumed: ['G9', 'G12', 'O14', 'OFFERS', 'PAGES'],
   }),

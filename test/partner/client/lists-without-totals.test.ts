@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ListEndpoint } from '../../../src/partner/client/types.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { errorOf } from '../../http/servers.ts';
 import { scriptedPartner } from './scripted-partner.ts';
 
 /** Reads a list in pages of ten of which `gone` leaves once the first page was answered. */
@@ -21,4 +23,25 @@ test('a list that tells no total loses nobody who slips to a page that was read 
 
 test('a list of one page that tells no total is read once, and its end', async () => {
   expect(await readShrinking(9, undefined)).toEqual({ read: 9, calls: 2 });
+});
+
+test('a partner that shows no id at all and ignores the page number is not read for ever', async () => {
+  const data = [{ candidate_details: { id: 1 }, jobCandidateDetails: [{ jobId: 1 }] }];
+  const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data } }));
+  const query = { stageType: 'HIRED' as const };
+  const error = await errorOf(partner.readAll(contract.jobCandidates.listByStageType, { query }));
+  expect(error).toMatchObject({ code: 'PAGE_REPEATED' });
+  expect(seen).toHaveLength(2);
+});
+
+test.each<[string, ListEndpoint, object, (rows: object[]) => unknown]>([
+  ['flows', contract.assessmentFlows.listCandidates, { params: { id: 1 } }, (rows) => rows],
+  ['offers', contract.onboarding.listOffers, {}, (offers) => ({ offers })],
+])('a record whose id is called id is known on the next page: %s', async (_what, endpoint, input, dataOf) => {
+  const pages: Record<string, object[]> = { 1: [{ id: 1 }, { id: 2 }], 2: [{ id: 2 }, { id: 3 }] };
+  const { partner } = await scriptedPartner(({ query }) => ({
+    json: { status: 'success', data: dataOf(pages[query['page'] ?? ''] ?? []) },
+  }));
+  const { items } = await partner.readAll(endpoint, input, { size: 2 });
+  expect(items).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }]);
 });

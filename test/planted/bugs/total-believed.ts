@@ -11,7 +11,7 @@ export const bug: PlantedBug = {
     { file: 'src/partner/client/pages.ts', find: 'if (raw.length === 0 || isLast(', replace: 'if (isLast(' },
     {
       file: 'src/partner/client/pages.ts',
-      find: '  if (ids.length === 0 || ids.includes(undefined)) return undefined;\n',
+      find: '  if (raw.length === 0) return undefined;\n',
       replace: '',
     },
   ],
