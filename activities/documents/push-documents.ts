@@ -452,10 +452,10 @@ async function listOnboarding(
   const { onboarding_candidate_id: onboardingCandidateId } = hire;
   if (onboardingCandidateId === null) return [];
   const { items } = await partner.readAll(contract.onboarding.listDocuments, { params: { onboardingCandidateId } });
-  return items.flatMap(({ documentId, name, pdfUrl, ...more }) => {
-    const kind = kindOf(more['stepKey']);
+  return items.flatMap(({ documentId, name, stepKey, status, pdfUrl }) => {
+    const kind = kindOf(stepKey);
     const isUnsure = kind === undefined && !(asked.has('onboarding') && asked.has('medical'));
-    if (!pdfUrl || more['status'] === 'rejected' || (kind !== undefined && !asked.has(kind))) return [];
+    if (!pdfUrl || status === 'rejected' || (kind !== undefined && !asked.has(kind))) return [];
     const id = String(documentId);
     return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl, isUnsure }];
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { duration } from '../hris/duration.ts';
 import { landingSection } from '../hris/sql/landing-destination.ts';
-import { allEndpoints } from '../partner/contract/index.ts';
+import { allEndpoints, contract } from '../partner/contract/index.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { everyStream, landedNames, landings, pullStreams } from '../streams/streams.ts';
@@ -100,10 +100,12 @@ function unknownNames({
 }) {
   const paged = pagedLists();
   const pagesOf = (operation: string) => (paged.includes(operation) ? [] : undefined);
+  const read = fieldsRead();
+  const fieldsOf = (operation: string) => read.get(operation);
   return [
     ...unknownIn('firstPages', firstPages, pagesOf, `a list that has pages: ${paged.join(', ')}`),
     ...unknownIn('queryNames', queryNames, queryNamesOf, 'an operation that has a query: `openapi` lists them'),
-    ...unknownIn('fieldNames', fieldNames, fieldNamesOf, `a list whose records land: ${landedLists().join(', ')}`),
+    ...unknownIn('fieldNames', fieldNames, fieldsOf, `a list whose records are read: ${[...read.keys()].join(', ')}`),
   ];
 }
 
@@ -130,13 +132,12 @@ function pagedLists(): string[] {
   return allEndpoints().flatMap(({ id, list }) => (list?.paging === undefined ? [] : [id]));
 }
 
-function landedLists(): string[] {
-  return landedNames.map((name) => pullStreams[name].list.id);
-}
-
-function fieldNamesOf(operation: string): readonly string[] | undefined {
-  const name = landedNames.find((one) => pullStreams[one].list.id === operation);
-  return name === undefined ? undefined : pullStreams[name].record.fields;
+/** The fields of each list whose records land, or whose files are copied. */
+function fieldsRead(): Map<string, readonly string[]> {
+  const landed = landedNames.map((name) => [pullStreams[name].list.id, pullStreams[name].record.fields] as const);
+  const { listDocuments, listOffers } = contract.onboarding;
+  const copied = [listDocuments, listOffers].map(({ id, list }) => [id, Object.keys(list.item.out.shape)] as const);
+  return new Map([...landed, ...copied]);
 }
 
 const values = z.array(text, 'expected a list').min(1, 'expected at least one');

@@ -17,6 +17,16 @@ afterEach(() => removeTenantsFolder(dir));
 const put = (name: string, content: string) => writeFile(join(dir, name), content);
 
 describe('a good file', () => {
+  test('renames fields of documents and offers, which are read and land nowhere', async () => {
+    const fieldNames = {
+      'onboarding.listDocuments': { stepKey: 'step.key', status: 'state' },
+      'onboarding.listOffers': { signedPdfUrl: 'signed.url' },
+    };
+    await put('acme.yaml', ACME.replace('  company:', `  overrides: ${JSON.stringify({ fieldNames })}\n  company:`));
+    const [tenant] = await loadTenants(dir);
+    expect(tenant?.partner.overrides).toMatchObject({ fieldNames });
+  });
+
   test('becomes a tenant with defaults filled in, durations in ms and paths made absolute', async () => {
     await put('acme.yaml', ACME);
     expect(await loadTenants(dir)).toEqual([

@@ -69,6 +69,12 @@ describe('a file is refused', () => {
         'expected one of stageType, jobId',
     ],
     [
+      'for a field name that its list has not',
+      change('  company:', '  overrides: { fieldNames: { onboarding.listOffers: { signed: x } } }\n  company:'),
+      'acme.yaml:6:63 "partner.overrides.fieldNames.onboarding.listOffers.signed" is not right: expected one of ' +
+        'offerId, status',
+    ],
+    [
       'for a missing key',
       change('  environment: sandbox\n', ''),
       'acme.yaml:2:1 "partner.environment" is missing: expected production or sandbox. Add it.',

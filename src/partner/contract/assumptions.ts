@@ -126,12 +126,15 @@ const everywhere = {
   E3: { section: '6', choice: 'candidate.added_to_job is emitted once per call, not when isAlreadyInJob.' },
   E4: { section: '6', choice: 'A move to HIRED emits candidate.stage_changed and candidate.hired.' },
   E5: { section: '6', choice: 'PATCH evaluationStatus REJECTED emits candidate.rejected.' },
-  E6: { section: '6', choice: 'interview.scoring_completed is flat: { submissionId, externalRef, ... }.' },
+  E6: {
+    section: '6',
+    choice: 'interview.scoring_completed and interview.ended are flat: { submissionId, externalRef, ... }.',
+  },
   E7: {
     section: '6',
     choice:
-      'onboarding events carry onboardingCandidateId, flowId, externalRef, overallStatus in the sandbox; nothing ' +
-      'but ids is read.',
+      'onboarding events carry onboardingCandidateId, flowId, externalRef, overallStatus in the sandbox, that of a ' +
+      'completed offer its ids; nothing but ids is read.',
   },
   E8: { section: '6', choice: 'Deliveries may repeat and change order; the timestamp is that of the first attempt.' },
   E9: { section: '6', choice: 'Without a webhook key the header is present and empty.' },
@@ -422,7 +425,9 @@ const assessmentsAndBooking = {
   },
   A14: {
     section: '2.6',
-    choice: 'buckets: 0 to 5, names unique; an empty list takes the defaults; the defaults pass, but Not a Fit fails.',
+    choice:
+      'buckets: 0 to 5, each with a status, names unique; an empty list takes the defaults; the defaults pass, but ' +
+      'Not a Fit fails.',
   },
   A15: {
     section: '4.6',
@@ -610,6 +615,7 @@ const onboardingAndCampaigns = {
       '(uploaded, verified, rejected), createdAt, verifiedAt, pdfUrl }, the filter type; ' +
       'onboarding.documents.verified follows the verification of doc_collection, onboarding.report.ready that of ' +
       'another step.',
+    override: 'fieldNames',
   },
   OFFERS: {
     section: '4.9',
@@ -617,14 +623,15 @@ const onboardingAndCampaigns = {
       'An offer is { offerId, name, status, candidateId, jobCandidateId, jobId, signers: [{ name, email, status, ' +
       'openedAt, signedAt, signingOrder }], createdAt, sentAt, completedAt, signedPdfUrl, certificateUrl }, the ' +
       'URLs null until completed; signers sign one after the other; a cancelled offer is gone.',
+    override: 'fieldNames',
   },
   M1: {
     section: '4.10',
     choice:
       'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef, consentAt }] } and answers { ' +
-      'leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel, firstName, lastName, email, phone, ' +
-      'consentAt }] }, consentAt as ISO text or null; status is PENDING, CALLED, NO_ANSWER or COMPLETED; a phone has ' +
-      '5 to 15 digits.',
+      'leads: [{ leadId }] }, any other answer is read as a success too; GET gives { leads: [{ leadId, status, ' +
+      'statusLabel, firstName, lastName, email, phone, consentAt }] }, consentAt as ISO text or null; status is ' +
+      'PENDING, CALLED, NO_ANSWER or COMPLETED; a phone has 5 to 15 digits.',
     override: 'fieldNames',
   },
   M2: { section: '4.10', choice: 'A purpose the workspace has not enabled is 400 INVALID_REQUEST.' },
