@@ -77,3 +77,28 @@ test.for([
       message: expect.stringMatching(`answered ${status}.*Check ${place} of the definition`),
     });
 });
+
+const TOKEN = 'tk/Kestrel-4711+x==';
+const KEY = 'key of 4711+x==';
+const SHOWN = DEFINITION.replace('probe:', 'said: body.message\nprobe:');
+const asAuth = (auth: string): string => SHOWN.replace(/auth: .*/, `auth: ${auth}`);
+
+test.for([
+  ['the token of a session', asAuth(`{ ${LOGIN.replace('"{token}"', '"{token | base64}"')} }`), TOKEN, ' … /staff'],
+  ['a token of OAuth', SHOWN, TOKEN, 'Bearer …  /staff'],
+  ['a user and a password', asAuth('{ basic: { user: hb, password: "{options.secret}" } }'), KEY, 'Basic …  /staff'],
+  ['a key in the query', asAuth('{ query: { key: "{options.secret}" } }'), KEY, '  /staff?key=…'],
+] as const)('a refusal that quotes %s is shown without it', async ([, definition, secret, shown]) => {
+  const hris = await openKestrel(
+    definition,
+    async ({ url = '', headers, method }, say) => {
+      if (url === '/token' || url === '/login') return say(200, { access_token: TOKEN, token: TOKEN });
+      if (method === 'GET') return say(200, []);
+      const carried = [headers.authorization, headers['x-token'], url].join(' ');
+      return say(422, { message: `Bearer or not: ${carried} may not write; ${secret} neither.` });
+    },
+    { secret: KEY },
+  );
+  const { message } = await refusal(hris.employees.create({ familyName: 'Reyes' }, '27:1', write));
+  expect(message).toContain(`It said: "Bearer or not: ${shown} may not write; … neither."`);
+});

@@ -186,7 +186,7 @@ async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?
     const isJson = answer.body.length > 0 && call.isRaw !== true;
     const read = answerOf(answer, isJson ? readJson(answer, { what, idempotent }) : undefined);
     const row = await rowFor(definition, read);
-    if (row !== undefined) throw await refusalOf(open, call, read, { row });
+    if (row !== undefined) throw await refusalOf(open, call, read, { row, carried });
     return read;
   } catch (error) {
     if (refused === undefined || !isConnectorError(error)) throw error;
@@ -195,7 +195,7 @@ async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?
     const isAbsent = row === undefined || row.means === 'absent';
     if (isAbsent && call.accepts?.includes(refused.status) === true) return read;
     if (row === undefined && mayBeDone(refused) && plan === definition.creating) return read;
-    throw await refusalOf(open, call, read, { row, cause: error });
+    throw await refusalOf(open, call, read, { row, cause: error, carried });
   }
 }
 
@@ -214,16 +214,20 @@ async function rowFor(definition: HttpDefinition, answer: Answer): Promise<Row |
 type Row = HttpDefinition['refusals'][number];
 
 /**
- * Only for writes, whose values are known and removed: an error about a search may quote anybody. An answer to
- * credentials may quote these.
+ * Only for writes, whose values are known and removed: an error about a search may quote anybody. An answer may quote
+ * the credentials, too.
  */
-async function wordsOf({ definition, options: { own } }: OpenLine, answer: Answer, { sent }: Call): Promise<string> {
+async function wordsOf(
+  { definition, options: { own } }: OpenLine,
+  answer: Answer,
+  { sent, carried }: Pick<Call, 'sent'> & { carried: Carried },
+): Promise<string> {
   if (sent === undefined) return '';
   const said = [await definition.words?.(answer)].flat().filter((one) => typeof one === 'string');
   const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) =>
     secret ? [own[`options.${key}`]] : [],
   );
-  return withoutValues(said.join(' '), [...Object.values(sent), ...secrets]);
+  return withoutValues(said.join(' '), [...Object.values(sent), ...secrets, ...(carried.secrets ?? [])]);
 }
 
 async function* readPages(
@@ -409,9 +413,9 @@ async function refusalOf(
   open: OpenLine,
   call: Call,
   answer: Answer,
-  { row, cause }: { row?: Row | undefined; cause?: ConnectorError },
+  { row, cause, carried }: { row?: Row | undefined; cause?: ConnectorError; carried: Carried },
 ): Promise<ConnectorError> {
-  const said = await wordsOf(open, answer, call);
+  const said = await wordsOf(open, answer, { ...call, carried });
   const told = row?.means ?? meaningOf(answer.status, call);
   // Any other write that meets something existing met a value of somebody else.
   const means = told === 'exists' && call.makes !== true ? 'reject' : told;

@@ -7,6 +7,8 @@ import { asText, rendered, type Values } from './template.ts';
 export interface Carried {
   headers?: Record<string, string>;
   query?: Record<string, string>;
+  /** What is secret of it, in each form in which the system may quote it. */
+  secrets?: readonly string[];
 }
 
 export interface Session {
@@ -26,7 +28,7 @@ type Login = (plan: CallPlan, signal: AbortSignal) => Promise<{ body: unknown }>
 
 export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
   if (auth.kind === 'headers') {
-    const carried = { headers: rendered(auth.headers, own), query: rendered(auth.query, own) };
+    const carried = carrying({ headers: rendered(auth.headers, own), query: rendered(auth.query, own) });
     return { carried: async () => carried, renew: () => false };
   }
   let current: { carried: Promise<Carried>; until: number } | undefined;
@@ -67,6 +69,17 @@ export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
       return true;
     },
   };
+}
+
+/** The value of a header without its scheme (`Bearer`), and that of a query also as an address has it. */
+function carrying(carried: Carried, ...tokens: string[]): Carried {
+  const { headers = {}, query = {} } = carried;
+  const inHeaders = Object.values(headers).map((value) => value.replace(/^\S+ +/, ''));
+  const inQuery = Object.values(query).flatMap((value) => [
+    value,
+    new URLSearchParams([['', value]]).toString().slice(1),
+  ]);
+  return { ...carried, secrets: [...tokens, ...inHeaders, ...inQuery] };
 }
 
 /** How long the account is believed: a key may be moved to another one. */
@@ -129,7 +142,7 @@ async function logIn(
     const answer = await send(auth.call);
     const token = await auth.token(answer);
     if (token === undefined || token === null || token === '') throw noToken(auth.call.what);
-    return { carried: { headers: rendered(auth.headers, { ...own, token }) } };
+    return { carried: carrying({ headers: rendered(auth.headers, { ...own, token }) }, asText(token)) };
   }
   const texts = rendered(auth.texts, own);
   const { clientId = '', clientSecret = '', scope, refreshToken, tokenPath = '/' } = texts;
@@ -161,7 +174,7 @@ async function logIn(
   const seconds = Number(readPath(body, [{ name: 'expires_in' }]));
   if (typeof token !== 'string' || token === '') throw noToken(plan.what);
   return {
-    carried: { headers: { authorization: `Bearer ${token}` } },
+    carried: carrying({ headers: { authorization: `Bearer ${token}` } }),
     ...(seconds > 0 ? { lastsMs: seconds * 1_000 } : {}),
   };
 }
