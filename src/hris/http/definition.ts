@@ -1,7 +1,7 @@
 import type { HttpMethod } from '../../http/http-error.ts';
 import type { Definition, FieldOf, PagingOf, WriteOf } from './definition-schema.ts';
 import type { Expression, PathStep } from './expression.ts';
-import type { DefinitionHooks } from './hooks.ts';
+import type { CalledHooks } from './hooks.ts';
 import type { Template } from './template.ts';
 
 /** A call that a definition describes. */
@@ -111,7 +111,7 @@ export interface HttpDefinition
   describing: (CallPlan & { fields: Expression }) | undefined;
   /** Our client certificate and its key. */
   tls: { certificate: Template; key: Template } | undefined;
-  hooks: DefinitionHooks;
+  hooks: CalledHooks;
   probing: CallPlan;
   /** Where the body of the probe names the account, and which one it must be. */
   account: { at: Expression; is: Template } | undefined;

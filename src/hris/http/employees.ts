@@ -13,6 +13,8 @@ import { unreadable } from './unreadable.ts';
 /** A record in the system's form, and as an employee. */
 interface Held {
   raw: unknown;
+  /** As the hook made it: expressions read it so. */
+  seen: unknown;
   record: EmployeeRecord;
   version: unknown;
 }
@@ -160,12 +162,13 @@ async function readAt(
   const raw: unknown = Array.isArray(given) ? given[0] : given;
   // Some systems answer with an empty list if the employee does not exist.
   if (Array.isArray(given) && given.length === 0) return undefined;
-  const record = await toEmployee(definition, raw);
+  const seen = definition.hooks.record(raw);
+  const record = await toEmployee(definition, seen);
   const { requestId } = answer.at;
   if (record === undefined)
     throw unreadable(plan.what, 'without an employee', '"read.item" and "record.id"', requestId);
-  const version = await (plan.version === undefined ? definition.record.version?.(raw) : plan.version(answer));
-  return { raw, record, version, requestId };
+  const version = await (plan.version === undefined ? definition.record.version?.(seen) : plan.version(answer));
+  return { raw, seen, record, version, requestId };
 }
 
 /** The number, if only a call of its own tells it. */
@@ -310,7 +313,7 @@ async function resultOf(
   const isMoved = answer.status === 301 || answer.status === 302;
   const ticket = isMoved ? undefined : idOf(await creating.ticket?.(answer));
   if (ticket !== undefined && asking !== undefined) return { kind: 'pending', ticket, nextCheckMs: asking.every };
-  const raw = creating.item === undefined ? answer.body : await creating.item(answer);
+  const raw = seenOf(definition, creating.item === undefined ? answer.body : await creating.item(answer));
   const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
   const { status } = answer;
   const { requestId } = answer.at;
@@ -338,6 +341,15 @@ async function resultOf(
     });
   const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
   return created(defined, { id, number }, signal);
+}
+
+/** A create may be answered with less than a record, which the hook need not understand. */
+function seenOf({ hooks }: HttpDefinition, given: unknown): unknown {
+  try {
+    return hooks.record(given);
+  } catch {
+    return given;
+  }
 }
 
 /** A redirect may lead to the new employee, somebody else or a login page; only a 303 says that it was carried out. */
@@ -446,7 +458,7 @@ export async function writeEmployee(
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
   if (plan.needsVersion) assertVersion(definition.reading, held?.version);
-  const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.raw }, { signal, beforeSend });
+  const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.seen }, { signal, beforeSend });
   const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line.send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend });

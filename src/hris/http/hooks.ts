@@ -1,3 +1,4 @@
+import { isAsyncFunction } from 'node:util/types';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import { loadModule } from '../module.ts';
@@ -20,6 +21,15 @@ export interface HookedRequest {
   body: string | undefined;
 }
 
+/** Hooks as the engine calls them; a hook that is not there changes nothing. */
+export type CalledHooks = Readonly<Required<DefinitionHooks>>;
+
+export const noHooks: CalledHooks = {
+  request: (request) => request,
+  record: (raw) => raw,
+  write: (record) => record,
+};
+
 const Hooks = z.strictObject({
   request: z.function().optional(),
   record: z.function().optional(),
@@ -27,13 +37,45 @@ const Hooks = z.strictObject({
 });
 
 /** @throws ConnectorError HRIS_MODULE_INVALID */
-export function readHooks(place: string): DefinitionHooks {
+export function readHooks(place: string): CalledHooks {
   const { hooks } = loadModule(place);
-  const parsed = Hooks.safeParse(hooks);
-  if (parsed.success) return hooks as DefinitionHooks;
-  throw new ConnectorError({
-    code: 'HRIS_MODULE_INVALID',
-    action: 'reject',
-    message: `The module ${place} must export "hooks" with the functions request, record or write, and nothing else.`,
+  if (!Hooks.safeParse(hooks).success)
+    throw new ConnectorError({
+      code: 'HRIS_MODULE_INVALID',
+      action: 'reject',
+      message: `The module ${place} must export "hooks" with the functions request, record or write, and nothing else.`,
+    });
+  const own = hooks as DefinitionHooks;
+  const called = Object.keys(own).map((name) => {
+    const call = own[name as keyof DefinitionHooks] as ((given: unknown, more: unknown) => unknown) | undefined;
+    if (isAsyncFunction(call))
+      throw new ConnectorError({
+        code: 'HRIS_MODULE_INVALID',
+        action: 'reject',
+        message: `The hook "${name}" of the module ${place} must return at once: write it without async.`,
+      });
+    return [
+      name,
+      (given: unknown, more: unknown) => changed(given, (copy) => call?.call(own, copy, more), { place, name }),
+    ];
   });
+  return { ...noHooks, ...(Object.fromEntries(called) as DefinitionHooks) };
+}
+
+/**
+ * A hook may change what it is given in place, and need not return it: the engine reads the original again. Its faults
+ * are told by their names alone, because their texts may quote a record.
+ */
+function changed(given: unknown, hook: (copy: unknown) => unknown, { place, name }: { place: string; name: string }) {
+  const copy = structuredClone(given);
+  const fault = (what: string): Error =>
+    Object.assign(new Error(''), { name: `${what} in the hook "${name}" of ${place}` });
+  let made: unknown;
+  try {
+    made = hook(copy) ?? copy;
+  } catch (cause) {
+    throw Object.assign(fault(cause instanceof Error ? cause.name : `a ${typeof cause}`), { cause });
+  }
+  if (made instanceof Promise) throw fault('a promise, where it must return at once,');
+  return made;
 }

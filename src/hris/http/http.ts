@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
@@ -11,7 +10,6 @@ import { type HrisLimits, sameAddress } from '../http-line.ts';
 import type {
   ChangedEmployees,
   DescribedField,
-  EmployeeFile,
   EmployeeRecord,
   FieldDef,
   HrisAdapter,
@@ -19,11 +17,10 @@ import type {
   ListEntry,
   Requisition,
   Requisitions,
-  WriteOptions,
 } from '../port.ts';
 import { readApart, sortRead } from '../read-apart.ts';
 import { probed } from '../records.ts';
-import type { CallPlan, FilesPlan, HttpDefinition } from './definition.ts';
+import type { CallPlan, HttpDefinition } from './definition.ts';
 import {
   amendEmployee,
   askCreate,
@@ -32,13 +29,21 @@ import {
   isTaken,
   readEmployee,
   terminateEmployee,
-  unlessThere,
   writeEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
-import { type Defined, type DefinedLine, type LineOptions, openDefinedLine, type Page, type PageEnd } from './line.ts';
+import { deliverFile, isThere } from './files.ts';
+import {
+  type Answer,
+  type Defined,
+  type DefinedLine,
+  type LineOptions,
+  openDefinedLine,
+  type Page,
+  type PageEnd,
+} from './line.ts';
 import { loadDefinition } from './load-definition.ts';
-import { recordsIn } from './look-through.ts';
+import { employeesIn, recordsIn } from './look-through.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
@@ -263,10 +268,11 @@ async function* wholeList(
   line: DefinedLine,
   { plan, ...call }: { plan: CallPlan & { items: Expression }; values?: Values; signal: AbortSignal },
   whose: string,
+  read: (answer: Answer) => Promise<unknown[]> = (answer) => recordsIn(answer, plan),
 ): AsyncGenerator<Page> {
   let end: PageEnd | undefined;
   const bulk = { ...call, plan, priority: 'bulk' } as const;
-  for await (const page of line.pages(bulk, (answer) => recordsIn(answer, plan))) {
+  for await (const page of line.pages(bulk, read)) {
     end = page.end;
     yield page;
   }
@@ -420,15 +426,18 @@ async function changedEmployees(
 }
 
 async function readChanges(
-  { definition, line }: Defined,
+  defined: Defined,
   plan: NonNullable<HttpDefinition['changing']>,
   since: string,
   signal: AbortSignal,
 ): Promise<{ changes: Change[]; clock: number }> {
+  const { definition, line } = defined;
   const changes: Change[] = [];
   let clock: number | undefined;
   const call = { plan, values: { since }, signal };
-  for await (const { items, answer } of wholeList(line, call, 'some who changed would be left out')) {
+  // A list of ids has no records.
+  const read = plan.reread ? undefined : (answer: Answer) => employeesIn(defined, answer, plan);
+  for await (const { items, answer } of wholeList(line, call, 'some who changed would be left out', read)) {
     clock ??= clockOf(answer.headers['date'] as string | undefined);
     for (const raw of items) {
       const [id, stamp, gone] = [idOf(await definition.record.id(raw)), await plan.stamp(raw), await plan.gone?.(raw)];
@@ -445,55 +454,4 @@ async function readChanges(
 
 function placeOf({ at, id }: Change): string {
   return `${orderOf(at)} ${id.padStart(40, '0')}`;
-}
-
-/** Puts a file into the employee's record, unless the same bytes are there under this name. */
-async function deliverFile(
-  defined: Defined,
-  plan: FilesPlan,
-  { id, file }: { id: string; file: EmployeeFile },
-  { signal, beforeSend }: WriteOptions,
-): Promise<'delivered' | 'there'> {
-  if (await isThere(defined, plan, { id, file }, signal)) return 'there';
-  const values = {
-    id,
-    file: new File([new Uint8Array(file.bytes)], file.name, { type: file.mediaType }),
-    'file.name': file.name,
-    'file.mediaType': file.mediaType,
-    'file.base64': file.bytes.toString('base64'),
-  };
-  // Safe to repeat: the next delivery looks first.
-  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, makes: true }).then(
-    () => 'delivered',
-    (error: unknown) =>
-      unlessThere(error, async () => ((await isThere(defined, plan, { id, file }, signal)) ? 'there' : undefined)),
-  );
-}
-
-async function isThere(
-  defined: Defined,
-  { list, same, download }: FilesPlan,
-  { id, file }: { id: string; file: EmployeeFile },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const pages = defined.line.pages({ plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
-  for await (const { items } of pages)
-    for (const item of items) {
-      if (asText((await list.name(item)) ?? '') !== file.name) continue;
-      for (const [digest, read] of Object.entries(same))
-        if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
-      const fileId = idOf(await list.id?.(item));
-      if (download === undefined || fileId === undefined) continue;
-      const call = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
-      const got = await defined.line.send(call).catch((error: unknown) => {
-        if (isConnectorError(error) && error.status === 404 && error.action === 'reject') return undefined;
-        throw error;
-      });
-      if (got?.at.body.equals(file.bytes) === true) return true;
-    }
-  return false;
-}
-
-function digestOf({ bytes }: EmployeeFile, digest: string): string {
-  return digest === 'base64' ? bytes.toString('base64') : createHash(digest).update(bytes).digest('hex');
 }

@@ -160,7 +160,7 @@ async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?
     },
     body: typeof content?.body === 'string' ? content.body : undefined,
   };
-  const hooked = definition.hooks.request?.(plain, plainly(own)) ?? plain;
+  const hooked = definition.hooks.request(plain, plainly(own));
   let refused: HttpAnswer | undefined;
   const request = {
     what,

@@ -25,7 +25,7 @@ import {
   type WriteOf,
 } from './definition-schema.ts';
 import { BadExpression, compileExpression, type Expression, type PathStep, plainPath } from './expression.ts';
-import { type DefinitionHooks, readHooks } from './hooks.ts';
+import { type CalledHooks, noHooks, readHooks } from './hooks.ts';
 import type { Answer } from './line.ts';
 import { compileTemplate, type Template, type Values } from './template.ts';
 
@@ -156,7 +156,6 @@ class Compiler {
     const { fields, list, read, update } = raw;
     const { id, open, version } = this.#reads(at(), raw, 'id', 'open', 'version');
     const names = [...CHANGED, ...Object.keys(fields).map((key) => `fields.${key}`)];
-    const { record: _ofEmployees, ...hooks } = definition.hooks;
     const of = {
       ...definition,
       fields: this.#fieldPlans(at('fields'), fields),
@@ -171,7 +170,7 @@ class Compiler {
       updating: this.#write(at('update'), update, names, { read, version: raw.version, at: 'requisitions' }),
       numbering: undefined,
       steps: [],
-      hooks,
+      hooks: { ...definition.hooks, record: noHooks.record },
     };
     return { of, listing: { ...this.#list(at('list'), list, []), id } };
   }
@@ -252,14 +251,14 @@ class Compiler {
   }
 
   /** Code beside the file; its module exports it as `hooks`. */
-  #hooks(named: string | undefined): DefinitionHooks {
-    if (named === undefined) return {};
+  #hooks(named: string | undefined): CalledHooks {
+    if (named === undefined) return noHooks;
     try {
       return readHooks(modulePlace(named, this.#source.file));
     } catch (error) {
       if (!isConnectorError(error)) throw error;
       this.#wrong(['hooks'], error.message);
-      return {};
+      return noHooks;
     }
   }
 

@@ -26,7 +26,7 @@ export interface Comparison {
 type ListCall = Omit<Call, 'plan'> & { plan: CallPlan & { items: Expression } };
 
 /** Reads one record by its id. */
-type Read = (id: string) => Promise<{ raw: unknown; record: EmployeeRecord } | undefined>;
+type Read = (id: string) => Promise<{ seen: unknown; record: EmployeeRecord } | undefined>;
 
 export interface Hits {
   refs: EmployeeRef[];
@@ -55,7 +55,7 @@ export async function searchByValue(
   for (const { record } of isUnclear ? [] : vague) {
     const held = await read(record.ref.id);
     if (held !== undefined && fits(held.record)) hits.set(held.record.ref.id, held.record.ref);
-    else isUnclear ||= held === undefined || (await missingIn(defined, held.raw, places)).length === places.length;
+    else isUnclear ||= held === undefined || (await missingIn(held.seen, places)).length === places.length;
   }
   if (isUnclear && isTrusted && hits.size === 0) throw unshown(call.plan, places);
   return { refs: [...hits.values()], isWhole: isWhole && !isUnclear };
@@ -78,7 +78,7 @@ export async function searchEverybody(
   const isProof = isWhole && hits.size === 0 && unseen.length > 0;
   for (const { record } of isProof ? others.slice(-SAMPLE) : []) {
     const held = await read(record.ref.id);
-    if (held !== undefined && (await missingIn(defined, held.raw, unseen)).length < unseen.length)
+    if (held !== undefined && (await missingIn(held.seen, unseen)).length < unseen.length)
       throw unshown(call.plan, unseen);
   }
   return { refs: [...hits.values()], isWhole };
@@ -96,15 +96,15 @@ interface Place {
 
 /** Compares the records of a list; reads only the `compared` fields of each: a list may have thousands. */
 async function lookThrough(defined: Defined, call: ListCall, { compared, wanted, fits }: Comparison) {
-  const { record: at, fields, hooks, nothing } = defined.definition;
+  const { record: at, fields, nothing } = defined.definition;
   const known = fields.filter(({ key }) => compared.includes(key));
-  const parts = { record: { ...at, former: undefined }, fields: known, hooks, nothing };
+  const parts = { record: { ...at, former: undefined }, fields: known, nothing };
   const places = placesOf(defined.definition, wanted);
   const hits = new Map<string, EmployeeRef>();
   /** Those that do not match, with the places that they do not show. */
   const others: { record: EmployeeRecord; missing: readonly Place[] }[] = [];
   let isWhole = false;
-  const pages = defined.line.pages({ ...call, isSearch: true }, (answer) => recordsIn(answer, call.plan));
+  const pages = defined.line.pages({ ...call, isSearch: true }, (answer) => employeesIn(defined, answer, call.plan));
   try {
     for await (const { items, answer, end } of pages) {
       const records = await Promise.all(items.map((item) => toEmployee(parts, item)));
@@ -112,7 +112,7 @@ async function lookThrough(defined: Defined, call: ListCall, { compared, wanted,
         if (record === undefined)
           throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
         if (fits(record)) hits.set(record.ref.id, record.ref);
-        else others.push({ record, missing: await missingIn(defined, items[index], places) });
+        else others.push({ record, missing: await missingIn(items[index], places) });
       }
       isWhole = end === 'whole';
       if (hits.size + others.length >= MOST_SCANNED) break;
@@ -152,9 +152,7 @@ function placesOf({ record, fields }: HttpDefinition, { reference, number, field
   return places;
 }
 
-async function missingIn({ definition }: Defined, given: unknown, places: readonly Place[]): Promise<Place[]> {
-  const { record: hook } = definition.hooks;
-  const raw = hook === undefined ? given : hook(given);
+async function missingIn(raw: unknown, places: readonly Place[]): Promise<Place[]> {
   const shown = await Promise.all(places.map(({ isShown }) => isShown(raw)));
   return places.filter((_place, index) => shown[index] !== true);
 }
@@ -168,6 +166,14 @@ function unshown({ what, purpose }: CallPlan, places: readonly Place[]): Connect
       `${what} was answered with records that do not show what was searched for, so that nobody knows whether it is ` +
       `there. Check ${keys} of the definition.`,
   });
+}
+
+/** Records of employees, as the hook makes them. */
+export async function employeesIn(
+  { definition: { hooks } }: Defined,
+  ...listed: Parameters<typeof recordsIn>
+): Promise<unknown[]> {
+  return (await recordsIn(...listed)).map((given) => hooks.record(given));
 }
 
 /** The records in an answer, as a list or a single record. An answer without a list does not count as an empty list. */

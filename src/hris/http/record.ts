@@ -14,12 +14,11 @@ interface Placed {
   isLeftOut?: boolean;
 }
 
-/** Converts a record from an answer to an employee. */
+/** Converts a record from an answer, as its hook made it, to an employee. */
 export async function toEmployee(
-  { record, hooks, fields, nothing }: Pick<HttpDefinition, 'record' | 'hooks' | 'fields' | 'nothing'>,
-  given: unknown,
+  { record, fields, nothing }: Pick<HttpDefinition, 'record' | 'fields' | 'nothing'>,
+  raw: unknown,
 ): Promise<EmployeeRecord | undefined> {
-  const raw = hooks.record === undefined ? given : hooks.record(given);
   const [id, number, former] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
   const known = idOf(id);
   if (known === undefined) return undefined;
@@ -124,8 +123,7 @@ interface Written {
 
 /** The value of `{record}` in a write: the fields in the definition's form. */
 export function recordOf(definition: HttpDefinition, plan: WritePlan, written: Written): unknown {
-  const made = formOf(definition, plan, written);
-  return definition.hooks.write === undefined ? made : definition.hooks.write(made, plan.purpose);
+  return definition.hooks.write(formOf(definition, plan, written), plan.purpose);
 }
 
 function formOf(definition: HttpDefinition, plan: WritePlan, { fields, values, raw, reference }: Written): unknown {

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { isConnectorError } from '../../errors.ts';
+import type { EmployeeFile, WriteOptions } from '../port.ts';
+import type { FilesPlan } from './definition.ts';
+import { unlessThere } from './employees.ts';
+import type { Defined } from './line.ts';
+import { recordsIn } from './look-through.ts';
+import { idOf } from './record.ts';
+import { asText } from './template.ts';
+
+/** Puts a file into the employee's record, unless the same bytes are there under this name. */
+export async function deliverFile(
+  defined: Defined,
+  plan: FilesPlan,
+  { id, file }: { id: string; file: EmployeeFile },
+  { signal, beforeSend }: WriteOptions,
+): Promise<'delivered' | 'there'> {
+  if (await isThere(defined, plan, { id, file }, signal)) return 'there';
+  const values = {
+    id,
+    file: new File([new Uint8Array(file.bytes)], file.name, { type: file.mediaType }),
+    'file.name': file.name,
+    'file.mediaType': file.mediaType,
+    'file.base64': file.bytes.toString('base64'),
+  };
+  // Safe to repeat: the next delivery looks first.
+  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, makes: true }).then(
+    () => 'delivered',
+    (error: unknown) =>
+      unlessThere(error, async () => ((await isThere(defined, plan, { id, file }, signal)) ? 'there' : undefined)),
+  );
+}
+
+/** Whether the employee has a file of this name with the same bytes. */
+export async function isThere(
+  defined: Defined,
+  { list, same, download }: FilesPlan,
+  { id, file }: { id: string; file: EmployeeFile },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const pages = defined.line.pages({ plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
+  for await (const { items } of pages)
+    for (const item of items) {
+      if (asText((await list.name(item)) ?? '') !== file.name) continue;
+      for (const [digest, read] of Object.entries(same))
+        if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
+      const fileId = idOf(await list.id?.(item));
+      if (download === undefined || fileId === undefined) continue;
+      const call = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
+      const got = await defined.line.send(call).catch((error: unknown) => {
+        if (isConnectorError(error) && error.status === 404 && error.action === 'reject') return undefined;
+        throw error;
+      });
+      if (got?.at.body.equals(file.bytes) === true) return true;
+    }
+  return false;
+}
+
+function digestOf({ bytes }: EmployeeFile, digest: string): string {
+  return digest === 'base64' ? bytes.toString('base64') : createHash(digest).update(bytes).digest('hex');
+}
