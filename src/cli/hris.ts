@@ -233,7 +233,7 @@ function failure({ name, why, requests }: Row): string {
   return `\nFAILED: ${name}\n  ${why}\n${lines.length === 0 ? '  No request was made.\n' : lines.join('')}\n`;
 }
 
-function cleared({ removed, ended, left }: Awaited<ReturnType<DefinitionUnderTest['clear']>>): string {
+function cleared({ removed, ended, left, unknown }: Awaited<ReturnType<DefinitionUnderTest['clear']>>): string {
   return [
     removed === 0 ? '' : `${removed} test employees were removed.\n`,
     ended.length === 0
@@ -241,5 +241,6 @@ function cleared({ removed, ended, left }: Awaited<ReturnType<DefinitionUnderTes
       : `${ended.length} test employees were ended, and stay: the definition has no "remove". ` +
         `Ids: ${ended.join(', ')}\n`,
     left.length === 0 ? '' : `${left.length} test employees are still there. Remove them: ${left.join(', ')}\n`,
+    unknown === undefined ? '' : `Whether other test employees are left there is not known: ${unknown}\n`,
   ].join('');
 }

@@ -53,6 +53,16 @@ test('a failed cell shows the requests without a value, and the line of the defi
   expect(stdout).not.toMatch(/example\.org|Hirebridge/);
 });
 
+test('an account whose search cannot be read is reported case by case, and not by its first error alone', async () => {
+  const file = join(await scratchFolder(), 'acme.yaml');
+  await writeFile(file, (await readFile(acme, 'utf8')).replaceAll('items: staff', 'items: stuff'));
+  const { code, stdout } = await play(file, '--only', 'create: an id');
+  expect(code).toBe(1);
+  expect(stdout).toContain('FAILED: create: an id');
+  expect(stdout).toContain(`(find.reference) -> 200  ${file}:`);
+  expect(stdout).toMatch(/Whether other test employees are left there is not known: .*"find\.reference\.items"/);
+});
+
 test.each([
   [['--option', 'password=secret'], /password is a secret: write env:NAME or file:PATH/],
   [['--option', 'password'], /Expected name=value/],

@@ -15,19 +15,24 @@ export async function openKestrel(
   options: Readonly<Record<string, string>>,
   base = '',
 ): Promise<HrisConnection> {
+  const url = `${await startKestrel(answer)}${base}`;
+  const definition = { file: '/kestrel.yaml', text };
+  const hris = await openHris('http', 'kestrel', { url, definition, allowPrivateAddress: true, ...options }, {});
+  onTestFinished(() => hris.close());
+  return hris;
+}
+
+/** The address of the small server alone. */
+export async function startKestrel(answer: Answer): Promise<string> {
   const server = createServer((asked, response) => {
     const say: Say = (status, body, headers) =>
       void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
     void answer(asked, say);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`;
-  const definition = { file: '/kestrel.yaml', text };
-  const hris = await openHris('http', 'kestrel', { url, definition, allowPrivateAddress: true, ...options }, {});
-  onTestFinished(async () => {
-    await hris.close();
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return hris;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -102,8 +102,8 @@ async function rehires(hris: HrisUnderTest): Promise<void> {
   for (const _twice of [1, 2]) await employees.terminate?.(ref.id, '2026-02-20', write);
   await eventually(isFormer, true, shown(hris), 'that they are former');
   if (offers(hris, 'emails')) {
-    const found = await employees.find({ by: 'email', value: emailOf(hris, 'rehired') }, signal);
-    expectFit(found, { kind: 'one', ref, by: 'email' }, 'who is found');
+    const find = () => employees.find({ by: 'email', value: emailOf(hris, 'rehired') }, signal);
+    await eventually(find, { kind: 'one', ref, by: 'email' }, shown(hris), 'who is found');
   }
   const { startDate } = hris.profile.employee('rehired');
   // Some systems have no first day.

@@ -106,7 +106,8 @@ async function keepsHostileText(hris: HrisUnderTest, what: string, text: string)
   const { givenName, birthDate } = hris.profile.employee(tag);
   const [given, born] = [String(givenName), String(birthDate)];
   const person = { by: 'person', givenName: given, familyName: text, birthDate: born } as const;
-  expectFit(await employees.find(person, signal), { kind: 'one', ref, by: 'person' }, `who is found by ${what}`);
+  const found = { kind: 'one', ref, by: 'person' };
+  await eventually(() => employees.find(person, signal), found, shown(hris), `who is found by ${what}`);
 }
 
 async function writesManyFields(hris: HrisUnderTest): Promise<void> {

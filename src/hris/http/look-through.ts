@@ -185,5 +185,5 @@ export async function recordsIn(
   const value = await plan.items(body);
   if (Array.isArray(value)) return value;
   if (typeof value === 'object' && value !== null) return [value];
-  throw unreadable(plan.what, 'without the list of records', '"items"', at.requestId);
+  throw unreadable(plan.what, 'without the list of records', `"${plan.purpose}.items"`, at.requestId);
 }

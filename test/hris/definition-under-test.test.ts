@@ -1,0 +1,83 @@
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { loadDefinition } from '../../src/hris/http/load-definition.ts';
+import { definitionUnderTest } from '../../src/hris-kit/definition-under-test.ts';
+import { hrisCells } from '../../src/hris-kit/suite.ts';
+import { startKestrel } from './open-kestrel.ts';
+
+const READ_LAG_MS = 300;
+const DEFINITION = `hrisDefinition: 1
+name: Kestrel
+readLag: ${READ_LAG_MS}ms
+options: { token: { secret: true } }
+auth: { bearer: "{options.token}" }
+record: { id: id, reference: reference, former: left }
+fields:
+  givenName: { at: first, required: true }
+  familyName: { at: last, required: true }
+  email: { at: email }
+  title: { at: title }
+  birthDate: { at: born, type: date }
+find:
+  reference: { post: /search, body: { reference: "{value}" }, trusted: true }
+  email: { post: /search, body: { email: "{value}" }, trusted: true }
+  all: { post: /search, body: {} }
+read: { get: "/staff/{id}" }
+create: { post: /staff }
+update: { patch: "/staff/{id}" }
+terminate: { patch: "/staff/{id}", set: { left: true } }
+rehire: { patch: "/staff/{id}", set: { left: false } }
+remove: { delete: "/staff/{id}" }
+errors: [{ status: 409, means: exists }]
+probe: { get: /me }
+`;
+
+type Staff = Record<string, unknown> & { id: number; email?: string; shownAt: number };
+
+/** Searches show what was written two thirds of `readLag` ago; whose e-mail is taken is refused at once. */
+async function startLagging() {
+  const staff = new Map<string, Staff>();
+  const folded = (value: unknown): string => String(value).toLowerCase();
+  const url = await startKestrel(async (asked, say) => {
+    const sent = await text(asked);
+    const body = sent === '' ? {} : (JSON.parse(sent) as Record<string, unknown>);
+    const known = staff.get(asked.url?.split('/')[2] ?? '');
+    const shownAt = performance.now() + READ_LAG_MS * (2 / 3);
+    if (asked.url === '/me') return say(200, {});
+    if (asked.url === '/search') {
+      const fits = (one: Staff) => Object.entries(body).every(([key, value]) => folded(one[key]) === folded(value));
+      return say(
+        200,
+        [...staff.values()].filter((one) => one.shownAt <= performance.now() && fits(one)),
+      );
+    }
+    if (asked.url === '/staff') {
+      if ([...staff.values()].some(({ email }) => folded(email) === folded(body['email']))) return say(409, {});
+      const id = 4_000 + staff.size;
+      staff.set(String(id), { ...body, id, left: false, shownAt });
+      return say(201, { id });
+    }
+    if (known === undefined) return say(404, {});
+    if (asked.method === 'DELETE') staff.delete(String(known.id));
+    if (asked.method === 'PATCH') Object.assign(known, body, { shownAt });
+    return say(200, known);
+  });
+  return { url, staff };
+}
+
+test('the suite waits as long as "readLag" says, before it counts who is there', async () => {
+  const { url, staff } = await startLagging();
+  const { definition, problems } = loadDefinition('kestrel.yaml', DEFINITION);
+  if (definition === undefined) throw new Error(JSON.stringify(problems));
+  const options = { url, allowPrivateAddress: true, token: 'x' };
+  const hris = definitionUnderTest({ definition, options, values: {} });
+  const failed: string[] = [];
+  for (const { name, impossible, run } of hrisCells(hris)) {
+    hris.begin();
+    if (impossible === undefined) await run().catch((error: unknown) => failed.push(`${name}: ${String(error)}`));
+  }
+  expect(failed).toEqual([]);
+  expect(await hris.clear()).toMatchObject({ ended: [], left: [] });
+  expect([...staff.keys()]).toEqual([]);
+  await hris.stop();
+});
