@@ -187,3 +187,43 @@ test('a list of everybody that a row of "errors" calls absent proves nothing', a
   const { find } = await openStaff({ found: [], all: 404, change: (text) => `${withAll(text)}${ROW}` });
   expect(await find(KEYS.reference, signal)).toEqual({ kind: 'none', trusted: false });
 });
+
+const STAFF = [
+  { ...ANA, id: '3', kind: 'guest', external: { hirebridge: '27:bo' }, mails: [] },
+  { ...ANA, id: '4', kind: 'person', external: { hirebridge: '27:bo' }, mails: [] },
+  { ...ANA, kind: 'person' },
+];
+
+test.each([
+  ['staff[kind="person"]', STAFF],
+  ['staff[kind!="guest"]', STAFF],
+  ['staff[kind="person"].data', STAFF.map(({ kind, ...data }) => ({ kind, data }))],
+])('a list of everybody that is filtered by %s leaves out nobody who fits', async (items, all) => {
+  const change = (text: string): string =>
+    withAll(text).replace('all: { get: /staff, items: staff }', `all: { get: /staff, items: '${items}' }`);
+  const { find } = await openStaff({ found: [], all, change });
+  expect(await find(KEYS.email, signal)).toMatchObject({ kind: 'one', ref: { id: '1' } });
+});
+
+test.each(['staff[kind="person"]', '[staff[kind!="guest"]]'])('nobody fits the filter %s', async (items) => {
+  const guests = [{ ...ANA, kind: 'guest' }];
+  const { find } = await openStaff({
+    found: guests,
+    change: (text) => text.replace('items: staff', `items: '${items}'`),
+  });
+  expect(await find(KEYS.reference, signal)).toEqual(NOBODY);
+});
+
+test.each(['stuff[kind="person"]', 'staff[kind!="guest"]'])(
+  'a filter that gives no list at all proves nothing: %s',
+  async (items) => {
+    const { find } = await openStaff({
+      found: [{ ...ANA, kind: 'guest' }],
+      change: (text) => text.replace('items: staff', `items: '${items}'`),
+    });
+    expect(await refusal(find(KEYS.reference, signal))).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      message: expect.stringContaining('Check "find.reference.items" of the definition'),
+    });
+  },
+);

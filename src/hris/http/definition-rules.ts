@@ -1,5 +1,6 @@
 import type { Path } from '../../yaml/yaml-file.ts';
-import type { Definition, RequestOf, SearchOf } from './definition-schema.ts';
+import type { Definition, ListOf, RequestOf, SearchOf } from './definition-schema.ts';
+import { leavesOut } from './expression.ts';
 import { NO_FORMAT, writesDays } from './template.ts';
 
 /** Where parts of a definition contradict one another, and how. */
@@ -23,6 +24,8 @@ export function brokenRules(raw: Definition): BrokenRule[] {
     ...ofReference(raw),
     ...ofSearches(raw),
     ...ofTrust(raw),
+    ...ofLists(raw),
+    ...ofWrites(raw),
     ...ofFields(raw),
     ...ofSteps(raw),
     ...ofAccess(raw),
@@ -110,6 +113,70 @@ function* ofTrust({ find }: Definition): Generator<BrokenRule> {
 
 function isBlind(search: SearchOf | undefined, known: readonly string[]): boolean {
   return search !== undefined && search.trusted !== false && !uses(requestOf(search), ...known);
+}
+
+/** Pages that are counted end with an empty one, which a list that leaves records out may give before. */
+function* ofLists({ find, changes, requisitions, lists }: Definition): Generator<BrokenRule> {
+  const { taken, ...searches } = find;
+  const parts: readonly (readonly [Path, Record<string, ListOf | undefined>])[] = [
+    [['find'], searches],
+    [['find', 'taken'], taken],
+    [[], { changes }],
+    [['requisitions'], { list: requisitions?.list }],
+    [['lists'], lists],
+  ];
+  for (const [part, listed] of parts)
+    for (const [key, list] of Object.entries(listed)) {
+      const { by = 'link', total } = list?.paging ?? {};
+      if (list === undefined || by === 'link' || by === 'cursor' || total !== undefined) continue;
+      const at = [...part, key, 'items'];
+      if (leavesOut(list.items))
+        yield [
+          at,
+          `"${at.join('.')}" leaves records out, so that an empty page need not be the end. Read all of them, and ` +
+            'name "record.former" for people who are gone; or name "paging.total".',
+        ];
+    }
+}
+
+/** A request with a body of its own sends what the body names, and nothing else. */
+function* ofWrites(raw: Definition): Generator<BrokenRule> {
+  const { create, update, rehire, terminate, requisitions } = raw;
+  const writes = { create, update, rehire, terminate, 'requisitions.update': requisitions?.update };
+  for (const [name, write] of Object.entries(writes)) {
+    if (write?.body === undefined || uses(requestOf(write), 'record')) continue;
+    const at = name.split('.');
+    if (Object.keys(write.set).length > 0)
+      yield [
+        [...at, 'set'],
+        `"${name}.set" is written into the record, which "${name}.body" does not send. Add {record}.`,
+      ];
+    if (write !== terminate && !uses(requestOf(write), String.raw`fields\.\w+`))
+      yield [[...at, 'body'], `"${name}.body" sends no field. Add {record}, or {fields.NAME} for each field.`];
+    else if (write === create) yield* ofCreate(raw);
+  }
+}
+
+/** What a create does not send is lost, and without our reference it could not be found again. */
+function* ofCreate({ record, fields, steps, create }: Definition): Generator<BrokenRule> {
+  const at = ['create', 'body'];
+  const sent = requestOf(create);
+  if (record.reference !== undefined && !uses(sent, 'reference'))
+    yield [
+      at,
+      '"create.body" does not send our reference, by which a create whose answer is lost is found again: somebody ' +
+        'could be made twice. Add {reference}, or {record}, which has it.',
+    ];
+  const elsewhere = new Set(Object.values(steps).flatMap((step) => step.fields));
+  const lost = Object.entries(fields).flatMap(([key, { write }]) =>
+    write && !elsewhere.has(key) && !uses(sent, `fields\\.${key}`) ? [key] : [],
+  );
+  if (lost.length > 0)
+    yield [
+      at,
+      `"create.body" does not send the fields ${lost.join(', ')}. Add {record}, or {fields.NAME} for each field; or ` +
+        'write: false.',
+    ];
 }
 
 function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> {

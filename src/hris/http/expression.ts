@@ -65,6 +65,40 @@ export function compileExpression(text: string): Expression {
   };
 }
 
+/**
+ * Reads a list: of items that are picked by a value (`staff[kind="person"]`) all, where a place is the first of them.
+ * A list of which none fits is empty, and one that is not there is not.
+ */
+export function compileList(text: string): Expression {
+  const path = plainPath(text);
+  return path === undefined ? compileExpression(text) : (input) => readPath(input, path, true);
+}
+
+/** Whether a list leaves out items of the one in the answer. */
+export function leavesOut(text: string): boolean {
+  if (plainPath(text)?.some((step) => 'where' in step) === true) return true;
+  try {
+    const tree = jsonata(text).ast() as Tree;
+    const { steps = [], procedure } = (tree.type === 'unary' ? tree.expressions?.[0] : tree) ?? {};
+    const filters = steps.flatMap(({ stages = [], predicate = [] }) => [...stages, ...predicate]);
+    return procedure?.value === 'filter' || filters.some(({ expr }) => expr?.type !== 'number');
+  } catch {
+    return false;
+  }
+}
+
+/** What matters here of JSONata's tree. */
+interface Tree {
+  type?: string;
+  value?: unknown;
+  expressions?: Tree[];
+  steps?: Tree[];
+  stages?: Tree[];
+  predicate?: Tree[];
+  expr?: Tree;
+  procedure?: Tree;
+}
+
 const FUNCTIONS =
   'abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl ' +
   'decodeUrlComponent distinct each encodeUrl encodeUrlComponent error eval exists filter floor formatBase ' +
@@ -121,13 +155,17 @@ function plain(value: unknown): unknown {
   return Array.isArray(value) ? Array.from(value as unknown[]) : value;
 }
 
-export function readPath(record: unknown, path: readonly PathStep[]): unknown {
+/** `all`: an item by its value is each that has it, instead of the first. */
+export function readPath(record: unknown, path: readonly PathStep[], all = false): unknown {
   let value = record;
   for (const step of path) {
     if (value === null || value === undefined) return undefined;
     if ('name' in step)
       value = Array.isArray(value) && value !== record ? membersOf(value, step.name) : memberOf(value, step.name);
-    else value = asList(value).find((item) => String(memberOf(item, step.where)) === step.is);
+    else {
+      const fitting = asList(value).filter((item) => String(memberOf(item, step.where)) === step.is);
+      value = all ? fitting : fitting[0];
+    }
   }
   return value;
 }

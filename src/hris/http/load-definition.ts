@@ -24,7 +24,14 @@ import {
   type SearchOf,
   type WriteOf,
 } from './definition-schema.ts';
-import { BadExpression, compileExpression, type Expression, type PathStep, plainPath } from './expression.ts';
+import {
+  BadExpression,
+  compileExpression,
+  compileList,
+  type Expression,
+  type PathStep,
+  plainPath,
+} from './expression.ts';
 import { type CalledHooks, noHooks, readHooks } from './hooks.ts';
 import type { Answer } from './line.ts';
 import { compileTemplate, type Template, type Values } from './template.ts';
@@ -303,12 +310,6 @@ class Compiler {
       );
     if (write.unversioned && !isConditional)
       this.#wrong([...at, 'unversioned'], '"unversioned" is about {version}, which this request does not use.');
-    const sendsFields = uses(write, 'record', String.raw`fields\.\w+`);
-    if (write.body !== undefined && ['create', 'update'].includes(String(at.at(-1))) && !sendsFields)
-      this.#wrong(
-        [...at, 'body'],
-        `"${at.join('.')}.body" sends no field. Add {record}, or {fields.NAME} for each field.`,
-      );
     if (write.without.length > 0 && !isWhole)
       this.#wrong([...at, 'without'], '"without" leaves places out of a whole record, so it needs "as: put".');
     return {
@@ -355,7 +356,8 @@ class Compiler {
   }
 
   #list(at: Path, request: ListOf, names: string[], needed?: 'id'): CallPlan & { items: Expression } {
-    return { ...this.#call(at, request, names, needed), ...this.#reads(at, request, 'items') };
+    const items = this.#compiled([...at, 'items'], request.items, compileList);
+    return { ...this.#call(at, request, names, needed), items };
   }
 
   /** `needed` is what the request has to name, so that it is about one employee. */
@@ -417,10 +419,13 @@ class Compiler {
   }
 
   #maybe(at: Path, text: string | undefined): Expression | undefined {
-    if (text === undefined) return undefined;
+    return text === undefined ? undefined : this.#compiled(at, text, compileExpression);
+  }
+
+  #compiled(at: Path, text: string, compile: (text: string) => Expression): Expression {
     return this.#tried(
       at,
-      () => compileExpression(text),
+      () => compile(text),
       async () => undefined,
     );
   }
