@@ -139,6 +139,43 @@ test.each([
   expect(message).toContain('"find.reference", "record.reference"');
 });
 
+/** People who show all that is compared, and are not meant. */
+const STRANGERS = MANY.map(({ id }) => ({
+  ...ANA,
+  id,
+  no: `s${id}`,
+  last: `Okafor ${id}`,
+  external: { hirebridge: `27:${id}` },
+  mails: [{ kind: 'home', address: `s${id}@kestrel.example` }],
+}));
+
+test('a trusted search that gives many others and no hit is not believed: it may be a page of everybody', async () => {
+  for (const by of ['reference', 'number', 'email'] as const) {
+    const { find } = await openStaff({ found: STRANGERS });
+    expect(await refusal(find(KEYS[by], signal))).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'reject',
+      message: expect.stringMatching(new RegExp(`21 others.*may ignore the filter.*"find\\.${by}"`)),
+    });
+  }
+  // Many are born on one day.
+  expect(await (await openStaff({ found: STRANGERS })).find(KEYS.person, signal)).toEqual(NOBODY);
+  const { find } = await openStaff({ found: [...STRANGERS, ANA] });
+  expect(await find(KEYS.reference, signal)).toMatchObject({ kind: 'one', ref: { id: '1' } });
+});
+
+test.each([
+  ['few others', STRANGERS.slice(1), (text: string) => text],
+  [
+    'pages up to the last',
+    STRANGERS,
+    (text: string) => text.replace('items: staff', 'items: staff, paging: { by: link }'),
+  ],
+])('a trusted search that gives %s proves that nobody is there', async (_what, found, change) => {
+  const { find } = await openStaff({ found, change });
+  expect(await find(KEYS.reference, signal)).toEqual(NOBODY);
+});
+
 test('a search that is not trusted proves nothing by such hits', async () => {
   const { find, hris } = await openStaff({ found: [SUMMARY], read: [SUMMARY], change: distrusted });
   expect(await find(KEYS.reference, signal)).toEqual({ kind: 'none', trusted: false });

@@ -119,3 +119,12 @@ test('a record with several parts refuses a change of the part, and of nothing e
   await hris.employees.update('1', { familyName: 'Okafor' }, write);
   expect(asked).toEqual(['/staff/1']);
 });
+
+test('a create at a wrong path is not told as an employee who is not there', async () => {
+  const hris = await openKestrel(definitionOf('get', ''), (_asked, say) => say(404, {}), { token: 'x' });
+  expect(await refusal(hris.employees.create({ familyName: 'Reyes' }, '27:1', write))).toMatchObject({
+    code: 'NOT_FOUND',
+    action: 'reject',
+    message: expect.stringMatching(/^POST \/staff was answered 404 .*there is no such record/),
+  });
+});

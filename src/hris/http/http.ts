@@ -200,7 +200,7 @@ export function openDefinition(
     connection: connectionOf({ definition, line }, options),
     ...(removing && {
       remove: async (id, signal) => {
-        await line.send({ plan: removing, values: { id }, signal, accepts: [404] });
+        await line.send({ plan: removing, values: { id }, signal, accepts: [404, 410] });
       },
     }),
   };

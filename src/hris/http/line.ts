@@ -393,8 +393,8 @@ function parsed(body: Buffer): unknown {
 }
 
 /** The meaning of a status for every HR system, unless a row of the definition says otherwise. */
-function meaningOf(status: number, { plan, isSearch = false }: Call): string | undefined {
-  if (status === 404) return plan.method === 'GET' || isSearch ? undefined : 'absent';
+function meaningOf(status: number, { plan, isSearch = false, makes = false }: Call): string | undefined {
+  if (status === 404) return plan.method === 'GET' || isSearch || makes ? undefined : 'absent';
   return { 400: 'reject', 412: 'stale', 422: 'reject', 429: 'throttle' }[status];
 }
 

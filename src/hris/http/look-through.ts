@@ -38,7 +38,7 @@ export interface Hits {
  * Searches by a value. A hit may be a summary: its record is read if it may match by places that the hit does not show.
  * A place with null or an empty text is shown, and does not match. A record that shows some of the places lacks the
  * others because they are empty; one that shows none of them, or is not found, stays unclear.
- * @throws ConnectorError HRIS_UNREADABLE_ANSWER if a trusted search finds nobody but such hits
+ * @throws ConnectorError HRIS_UNREADABLE_ANSWER if a trusted search finds nobody but such hits, or but many others
  */
 export async function searchByValue(
   defined: Defined,
@@ -48,16 +48,22 @@ export async function searchByValue(
 ): Promise<Hits> {
   const { places, hits, others, isWhole } = await lookThrough(defined, call, comparison);
   const { fits } = comparison;
+  const { plan } = call;
   const vague = others.filter(
     ({ record, missing }) => missing.length > 0 && fits(missing.reduce((one, { assume }) => assume(one), record)),
   );
+  const strangers = others.length - vague.length;
+  // Many may share a name or a birthday, but not an address, a number or our reference.
+  const isOfOne = comparison.wanted.fields?.['birthDate'] === undefined;
+  if (isTrusted && isOfOne && hits.size === 0 && plan.paging === undefined && strangers > MOST_READ)
+    throw unbelievable(plan, strangers);
   let isUnclear = vague.length > MOST_READ;
   for (const { record } of isUnclear ? [] : vague) {
     const held = await read(record.ref.id);
     if (held !== undefined && fits(held.record)) hits.set(held.record.ref.id, held.record.ref);
     else isUnclear ||= held === undefined || (await missingIn(held.seen, places)).length === places.length;
   }
-  if (isUnclear && isTrusted && hits.size === 0) throw unshown(call.plan, places);
+  if (isUnclear && isTrusted && hits.size === 0) throw unshown(plan, places);
   return { refs: [...hits.values()], isWhole: isWhole && !isUnclear };
 }
 
@@ -155,6 +161,18 @@ function placesOf({ record, fields }: HttpDefinition, { reference, number, field
 async function missingIn(raw: unknown, places: readonly Place[]): Promise<Place[]> {
   const shown = await Promise.all(places.map(({ isShown }) => isShown(raw)));
   return places.filter((_place, index) => shown[index] !== true);
+}
+
+/** Many systems ignore a filter that they do not know, and give the first page of everybody. */
+function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'reject',
+    message:
+      `${what} was answered with ${others} others and nobody who is looked for: the HR system may ignore the filter, ` +
+      `and whoever is meant may be on a later page. Check the request of "${purpose}" in the definition, or name its ` +
+      '"paging".',
+  });
 }
 
 function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {
