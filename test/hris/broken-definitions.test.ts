@@ -200,7 +200,21 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     ", cursor: '{page.cursor}' },\n      items",
     ' },\n      items',
     '{ by: cursor',
-    /names the page/,
+    /nothing in the request names it\. Use \{page\.cursor\}/,
+  ],
+  [
+    'a cursor that no request names',
+    "query: { cursor: '{page.cursor}' }, paging: *page }",
+    "query: { page: '{page.number}' }, paging: *page }",
+    '*page',
+    /pages by cursor, but nothing in the request names it\. Use \{page\.cursor\}/,
+  ],
+  [
+    'pages that are asked by the number of a record',
+    "query: { cursor: '{page.cursor}' }, paging: *page }",
+    "query: { from: '{page.offset}' }, paging: { by: page } }",
+    '{ by: page',
+    /pages by page, but nothing in the request names it\. Use \{page\.number\}/,
   ],
   ['pages that are too large', 'size: 50', 'size: 50000', '50000', /size/],
   [

@@ -264,3 +264,20 @@ test.each(['stuff[kind="person"]', 'staff[kind!="guest"]'])(
     });
   },
 );
+
+test.each([
+  ['a text', 'no', false],
+  ['a number', 0, false],
+  ['true', true, true],
+  ['null', null, true],
+])('whether somebody has left, told by %s', async (_what, left, isRead) => {
+  const change = (text: string): string => text.replace('number: no', 'number: no, former: left');
+  const { hris } = await openStaff({ found: [], read: [{ ...ANA, left } as never], change });
+  const read = hris.employees.read('1', signal);
+  if (isRead) expect((await read)?.former).toBe(left ?? undefined);
+  else
+    expect(await refusal(read)).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      message: expect.stringMatching(/"record\.former" .*neither true nor false.*leftOn != null/),
+    });
+});

@@ -175,3 +175,19 @@ test('a system that needs long for an answer has as long as "timeout" says', asy
   }
   expect(limits).toEqual([30_000, 120_000]);
 });
+
+test.each([
+  ['a text', 'The title is unknown.', 'INVALID_VALUE'],
+  ['a list', [{ code: 7 }], 'INVALID_VALUE'],
+  ['true', true, 'INVALID_VALUE'],
+  ['an empty text', '', undefined],
+  ['an empty list', [], undefined],
+  ['null', null, undefined],
+  ['false', false, undefined],
+])('an error inside a 200 that is %s', async (_what, error, code) => {
+  const rows = 'errors: [{ status: 200, when: body.error, means: reject }]\n';
+  const definition = `${definitionOf('merge', '{ title: { at: title } }')}${rows}`;
+  const hris = await openKestrel(definition, (_asked, say) => say(200, { error }), { token: 'x' });
+  const told = hris.employees.update('1', { title: 'Chef' }, write).catch((refused: { code: string }) => refused.code);
+  expect(await told).toBe(code);
+});

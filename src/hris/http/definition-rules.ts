@@ -115,7 +115,9 @@ function isBlind(search: SearchOf | undefined, known: readonly string[]): boolea
   return search !== undefined && search.trusted !== false && !uses(requestOf(search), ...known);
 }
 
-/** Pages that are counted end with an empty one, which a list that leaves records out may give before. */
+/** What names the page in a request. */
+const NAMED = { page: 'page.number', offset: 'page.offset', cursor: 'page.cursor', link: undefined } as const;
+
 function* ofLists({ find, changes, requisitions, lists }: Definition): Generator<BrokenRule> {
   const { taken, ...searches } = find;
   const parts: readonly (readonly [Path, Record<string, ListOf | undefined>])[] = [
@@ -126,17 +128,27 @@ function* ofLists({ find, changes, requisitions, lists }: Definition): Generator
     [['lists'], lists],
   ];
   for (const [part, listed] of parts)
-    for (const [key, list] of Object.entries(listed)) {
-      const { by = 'link', total } = list?.paging ?? {};
-      if (list === undefined || by === 'link' || by === 'cursor' || total !== undefined) continue;
-      const at = [...part, key, 'items'];
-      if (leavesOut(list.items))
-        yield [
-          at,
-          `"${at.join('.')}" leaves records out, so that an empty page need not be the end. Read all of them, and ` +
-            'name "record.former" for people who are gone; or name "paging.total".',
-        ];
-    }
+    for (const [key, list] of Object.entries(listed))
+      if (list?.paging !== undefined) yield* ofPages([...part, key], list);
+}
+
+function* ofPages(at: Path, list: ListOf): Generator<BrokenRule> {
+  const { by = 'link', next, first, total } = list.paging ?? {};
+  const paging = [...at, 'paging'];
+  const named = NAMED[by];
+  if (by === 'cursor' && next === undefined)
+    yield [paging, 'paging by cursor needs "next": where the answer has the next cursor.'];
+  if (by === 'offset' && first === undefined)
+    yield [paging, 'paging by offset needs "first": 0, or 1 if the first employee is number 1.'];
+  if (named !== undefined && !uses(requestOf(list), named))
+    yield [paging, `pages by ${by}, but nothing in the request names it. Use {${named}}.`];
+  // Pages that are counted end with an empty one.
+  if ((by === 'page' || by === 'offset') && total === undefined && leavesOut(list.items))
+    yield [
+      [...at, 'items'],
+      `"${[...at, 'items'].join('.')}" leaves records out, so that an empty page need not be the end. Read all of ` +
+        'them, and name "record.former" for people who are gone; or name "paging.total".',
+    ];
 }
 
 /** A request with a body of its own sends what the body names, and nothing else. */

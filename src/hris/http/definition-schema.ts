@@ -216,7 +216,7 @@ const option = z.strictObject({
 
 const refusal = z.strictObject({
   status: z.union([z.int(), z.array(z.int())], 'expected a status such as 409, or a list: [400, 422]'),
-  when: expression.optional().describe('Of { status, headers, body }: true if this row applies'),
+  when: expression.optional().describe('Of { status, headers, body }: true, or something, if this row applies'),
   means: z.enum(['reject', 'retry', 'throttle', 'reauthorize', 'exists', 'absent', 'stale']),
   field: name.optional().describe('The field that the refusal is about'),
 });

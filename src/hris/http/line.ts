@@ -207,8 +207,16 @@ function plainly(own: Values): Record<string, string> {
 /** The first row of `errors` that matches an answer. */
 async function rowFor(definition: HttpDefinition, answer: Answer): Promise<Row | undefined> {
   for (const row of definition.refusals)
-    if (row.status.includes(answer.status) && (row.when === undefined || (await row.when(answer)) === true)) return row;
+    if (row.status.includes(answer.status) && (row.when === undefined || isSomething(await row.when(answer))))
+      return row;
   return undefined;
+}
+
+/** `when: body.error` means that there is one. */
+function isSomething(value: unknown): boolean {
+  return Array.isArray(value)
+    ? value.length > 0
+    : value !== null && value !== undefined && value !== '' && value !== false;
 }
 
 type Row = HttpDefinition['refusals'][number];

@@ -379,12 +379,6 @@ class Compiler {
       this.#wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
     const { paging } = request;
     const all = paging === undefined ? names : [...names, ...PAGE];
-    if (paging?.by === 'cursor' && paging.next === undefined)
-      this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
-    if (paging?.by === 'offset' && paging.first === undefined)
-      this.#wrong([...at, 'paging'], 'paging by offset needs "first": 0, or 1 if the first employee is number 1.');
-    if (paging !== undefined && paging.by !== 'link' && !uses(request, ...PAGE))
-      this.#wrong([...at, 'paging'], `nothing in the request names the page. Use one of {${PAGE.join('}, {')}}.`);
     const { file, line, column } = problemAt(this.#source, at, '');
     return {
       what: `${method.toUpperCase()} ${path.split('?', 1)[0]}`,

@@ -1,3 +1,4 @@
+import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
@@ -22,6 +23,7 @@ export async function toEmployee(
   const [id, number, former] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
   const known = idOf(id);
   if (known === undefined) return undefined;
+  if (!['boolean', 'undefined'].includes(typeof (former ?? undefined))) throw notFormer();
   const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
   const numbered = idOf(number);
   const values = await together(fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
@@ -31,6 +33,17 @@ export async function toEmployee(
     ...(typeof former === 'boolean' ? { former } : {}),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
+}
+
+/** Taken for no, everybody who has left would pass for somebody at work. */
+function notFormer(): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'reject',
+    message:
+      '"record.former" of the definition gives neither true nor false of a record. Write a comparison, such as ' +
+      'status = "left" or leftOn != null.',
+  });
 }
 
 /** Most expressions are paths, which return their values directly. */
