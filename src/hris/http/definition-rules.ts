@@ -68,6 +68,12 @@ function* ofReference(raw: Definition): Generator<BrokenRule> {
         [part, 'version'],
         `"${part}.version" reads a record, which has no headers. Write "read.version": headers.etag.`,
       ];
+  for (const [key, option] of Object.entries(options))
+    if (option.secret && option.default !== undefined)
+      yield [
+        ['options', key, 'default'],
+        `"options.${key}.default" would be a secret in this file. Remove it: the tenant file names the secret.`,
+      ];
   for (const key of TAKEN.filter((one) => Object.hasOwn(options, one)))
     yield [['options', key], `"${key}" is a key of every tenant file. Rename it.`];
 }
@@ -170,19 +176,16 @@ function* ofWrites(raw: Definition): Generator<BrokenRule> {
 }
 
 /** What a create does not send is lost, and without our reference it could not be found again. */
-function* ofCreate({ record, fields, steps, create }: Definition): Generator<BrokenRule> {
+function* ofCreate(raw: Definition): Generator<BrokenRule> {
   const at = ['create', 'body'];
-  const sent = requestOf(create);
-  if (record.reference !== undefined && !uses(sent, 'reference'))
+  const sent = requestOf(raw.create);
+  if (raw.record.reference !== undefined && !uses(sent, 'reference'))
     yield [
       at,
       '"create.body" does not send our reference, by which a create whose answer is lost is found again: somebody ' +
         'could be made twice. Add {reference}, or {record}, which has it.',
     ];
-  const elsewhere = new Set(Object.values(steps).flatMap((step) => step.fields));
-  const lost = Object.entries(fields).flatMap(([key, { write }]) =>
-    write && !elsewhere.has(key) && !uses(sent, `fields\\.${key}`) ? [key] : [],
-  );
+  const lost = writtenInRecord(raw).flatMap(([key]) => (uses(sent, `fields\\.${key}`) ? [] : [key]));
   if (lost.length > 0)
     yield [
       at,
@@ -191,7 +194,22 @@ function* ofCreate({ record, fields, steps, create }: Definition): Generator<Bro
     ];
 }
 
-function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> {
+/** Fields that are written into the record. */
+function writtenInRecord({ fields, steps }: Definition): (readonly [key: string, at: string])[] {
+  const elsewhere = new Set(Object.values(steps).flatMap((step) => step.fields));
+  return Object.entries(fields).flatMap(([key, { at, write }]) => (write && !elsewhere.has(key) ? [[key, at]] : []));
+}
+
+function* ofFields(raw: Definition): Generator<BrokenRule> {
+  const { fields, requisitions, record } = raw;
+  // Of two values at one place only the last is sent.
+  const taken = new Map([[record.reference, 'record.reference']]);
+  for (const [key, at] of writtenInRecord(raw)) {
+    const other = taken.get(at);
+    if (other !== undefined)
+      yield [['fields', key, 'at'], `"fields.${key}.at" is the place of "${other}" too. Only one value can be there.`];
+    taken.set(at, `fields.${key}`);
+  }
   const parts = [[[], fields] as const, [['requisitions'], requisitions?.fields ?? {}] as const];
   for (const [part, held] of parts)
     for (const [key, { date, type }] of Object.entries(held)) {
