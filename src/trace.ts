@@ -31,7 +31,7 @@ interface PastOptions extends SpanOptions {
 }
 
 /** Adds facts that become known during the work. */
-export type Note = (facts: Facts) => void;
+type Note = (facts: Facts) => void;
 
 /** The implementation that src/telemetry installs. */
 export interface Tracing {
@@ -107,7 +107,7 @@ export function traceOpened(hire: TracedHire): void {
 }
 
 /** Identifies a delivery from a webhook. */
-export interface TracedDelivery {
+interface TracedDelivery {
   installationId: string;
   tenantId: string;
   bodyHash: string;

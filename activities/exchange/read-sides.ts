@@ -43,7 +43,7 @@ export interface UnreadRecord {
 }
 
 /** Both sides of some pairs, in their order. */
-export interface BothSides {
+interface BothSides {
   /** When the reading began, by the database's clock. */
   readAt: number;
   partner: FetchedRecord[];

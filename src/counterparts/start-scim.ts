@@ -6,7 +6,7 @@ import { installPython, serveUntilAnswers } from './install-once.ts';
 export const SCIM_SERVER_TOKEN = 'scim-server-test-0123456789';
 
 /** A user in the server's form. */
-export type ScimUser = Record<string, unknown> & { id: string; externalId?: string; emails?: { value?: string }[] };
+type ScimUser = Record<string, unknown> & { id: string; externalId?: string; emails?: { value?: string }[] };
 
 /** scim2-server of PyPI: an independent SCIM server with users, filters and versions, in memory. */
 export interface ScimServer {

@@ -68,7 +68,7 @@ async function makeKey(file: string, passphrase: string): Promise<void> {
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-f', file]);
 }
 
-export async function fingerprint(publicKey: string): Promise<string> {
+async function fingerprint(publicKey: string): Promise<string> {
   const { stdout } = await run('ssh-keygen', ['-lf', publicKey]);
   return stdout.split(' ')[1] ?? '';
 }

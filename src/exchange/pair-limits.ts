@@ -38,7 +38,7 @@ const LIMITS: Readonly<Record<Effect, { few: number; share: number; code: PairLi
 /** If a field would lose more than this share of its values, it has vanished, even if few pairs have it. */
 const MOST_OF_A_FIELD = 0.5;
 
-export type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
+type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
 
 const EFFECTS = Object.keys(LIMITS) as Effect[];
 const PLACES: Readonly<Record<Side, string>> = { hris: 'in the HR system', partner: 'at the hiring platform' };

@@ -38,7 +38,7 @@ export interface PairPlan {
 }
 
 /** Facts about a pair besides its two records. */
-export interface PairKnowledge {
+interface PairKnowledge {
   bases: Readonly<Record<string, string>>;
   /** Conflicts of the pair that are still open; empty if everything is to be tried again. */
   open: readonly OpenConflict[];
@@ -46,7 +46,7 @@ export interface PairKnowledge {
   defined: readonly FieldDefinition[];
 }
 
-export type OpenConflict = Pick<FieldConflictRow, 'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept'>;
+type OpenConflict = Pick<FieldConflictRow, 'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept'>;
 
 /** Codes with which a side says that another of its records holds a value that must be unique. */
 export const TAKEN: readonly string[] = ['DUPLICATE_VALUE', 'EMAIL_CONFLICT', 'CONFLICT'];

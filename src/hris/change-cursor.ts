@@ -29,7 +29,7 @@ export function orderOf(stamp: string): string {
 }
 
 /** One page of a pass. */
-export interface ChangePage {
+interface ChangePage {
   /** Where the next page begins; undefined if the pass is over. */
   after: string | undefined;
   /** The latest stamp of this page; empty if it has none. */

@@ -88,7 +88,7 @@ const WHOLE = '*';
 
 /** Which entry of a list; `current` is the entry marked as current. */
 const PICKS = ['first', 'last', 'current'] as const;
-export type Pick = (typeof PICKS)[number];
+type Pick = (typeof PICKS)[number];
 
 /**
  * A parsed `from`: a field, a key of the onboarding's metadata, an answer by its question's text, the whole record

@@ -41,7 +41,7 @@ export interface CaseResult {
 }
 
 /** The cases of `acme-mapping.yaml` are in `acme-mapping.cases.yaml`. */
-export function casesFileOf(mappingFile: string): string {
+function casesFileOf(mappingFile: string): string {
   return mappingFile.replace(/(\.ya?ml)$/, '.cases$1');
 }
 

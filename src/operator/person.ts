@@ -49,7 +49,7 @@ export interface PersonParts {
 }
 
 /** A place that holds data of a person. */
-export interface PersonPlace {
+interface PersonPlace {
   place: string;
   count: number;
 }
@@ -179,7 +179,7 @@ function parsed(text: string): unknown {
   }
 }
 
-export interface Erasing {
+interface Erasing {
   who: string;
   reason: string;
   employee: ErasureRow['employee'];

@@ -82,7 +82,7 @@ export function weightOf({ body, ids }: Pick<Delivery, 'body' | 'ids'>): number 
   return body.length + JSON.stringify(ids).length;
 }
 
-export function nameOfDelivery({ tenantId, bodyHash }: Pick<Delivery, 'tenantId' | 'bodyHash'>): string {
+function nameOfDelivery({ tenantId, bodyHash }: Pick<Delivery, 'tenantId' | 'bodyHash'>): string {
   return `${tenantId} ${bodyHash}`;
 }
 

@@ -248,7 +248,7 @@ function storeTooOld(): ConnectorError {
 }
 
 /** Postgres roles that get the rights a process needs on the tables, and no more. */
-export interface Roles {
+interface Roles {
   /** Role of workers, consoles and commands: all rows. */
   worker?: string;
   /** Role of `serve`: stores deliveries and reads which tenants receive them. */

@@ -20,7 +20,7 @@ import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save
 import { readTenantState, siblingsOf } from './tenant-states.ts';
 
 /** The person that an event is about: by one of their keys, or by id if the event concerns nobody else. */
-export type Whose = ByName | { id: string };
+type Whose = ByName | { id: string };
 
 /** The person after the event; after a refusal, the unchanged person. */
 export interface Outcome {

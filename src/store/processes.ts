@@ -7,7 +7,7 @@ import { within } from '../within.ts';
 import type { Store } from './open-store.ts';
 
 export type Role = 'worker' | 'receiver';
-export type Side = 'partner' | 'hris';
+type Side = 'partner' | 'hris';
 
 /** A process as it was last seen, by the database's clock. */
 export interface SeenProcess {
@@ -156,7 +156,7 @@ async function forgetProcesses({ kysely, now }: Store): Promise<void> {
  * chores: timed work for the whole fleet. schedules: maintains Temporal's schedules. events: sends a tenant's events.
  * erasures: carries out a tenant's erasures, one at a time. news: asks HR systems whose records were edited.
  */
-export type LeaseName = 'chores' | 'schedules' | 'news' | `erasures ${string}` | `events ${string}`;
+type LeaseName = 'chores' | 'schedules' | 'news' | `erasures ${string}` | `events ${string}`;
 
 export interface Lease {
   /** Whether this process has the lease, for `forMs` unless it takes it again. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 
 /** The installation's signing key: Ed25519, in a file of the data directory, outside the store. */
-export interface Signer {
+interface Signer {
   /** Identifies the key. */
   keyId: string;
   publicKey: string;

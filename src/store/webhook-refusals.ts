@@ -1,7 +1,7 @@
 import { HRIS_CHANGED, IS_LEFT } from './inbox.ts';
 import type { Store } from './open-store.ts';
 
-export interface WebhookRefusal {
+interface WebhookRefusal {
   tenantId: string;
   /** Code of the refusal. */
   reason: string;

@@ -61,7 +61,7 @@ export function everyStream<T>(valueOf: (name: StreamName) => T): Record<StreamN
 }
 
 /** Maps every stream that pulls records to a value. */
-export function everyPull<T>(valueOf: (name: PullName) => T): Record<PullName, T> {
+function everyPull<T>(valueOf: (name: PullName) => T): Record<PullName, T> {
   return Object.fromEntries(pullNames.map((name) => [name, valueOf(name)])) as Record<PullName, T>;
 }
 

@@ -11,7 +11,7 @@ import type { NativeConnection, NativeConnectionOptions } from '@temporalio/work
 import { ConnectorError } from '../errors.ts';
 import { searchAttributes } from './ids.ts';
 
-export interface TemporalSettings {
+interface TemporalSettings {
   /** Undefined if neither environment nor profile names a server: then the embedded one is used. */
   address: string | undefined;
   /** `default` if none is named. */
@@ -221,7 +221,7 @@ export function grpcCode(error: unknown): string | undefined {
 }
 
 /** The deepest message in a chain of causes: the SDK's outer messages only say that something failed. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
 }

@@ -19,7 +19,7 @@ import type { MasterKeys } from '../vault/keys.ts';
 import { bulkTaskQueue, taskQueue } from './ids.ts';
 import { payloadCodec } from './payload-codec.ts';
 
-export interface WorkerSettings {
+interface WorkerSettings {
   connection: NativeConnection;
   namespace: string;
   installationId: string;

@@ -1,7 +1,7 @@
 import { listReceiving } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
 
-export interface CurrentTenant {
+interface CurrentTenant {
   tenantId: string;
   webhooks: 'on' | 'off';
 }

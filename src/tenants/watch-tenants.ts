@@ -9,14 +9,14 @@ import {
 import type { Store } from '../store/open-store.ts';
 import { planApplication } from './plan-application.ts';
 
-export interface TenantsWatch {
+interface TenantsWatch {
   /** Looks for changes now. */
   look(): Promise<void>;
   /** Resolves once the look under way has ended. */
   close(): Promise<void>;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   log: Logger;
   /**
    * Takes over changed tenants, at first all of them. If it rejects, the error is logged and the same tenants come

@@ -11,7 +11,7 @@ import { createRateLimitViews } from '../store/rate-limits.ts';
 import { sumStreams } from '../store/streams.ts';
 import { isTracing, tracedIds } from '../trace.ts';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /**
    * Whether calls, hires and rate limits are split by tenant: thirty or more series for each tenant, which block the
    * process while they are written. Holds and alarms are always split: they are few, and a person must look at them.

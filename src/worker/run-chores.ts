@@ -31,7 +31,7 @@ export interface ChoreRunner {
   ended(): Promise<unknown>;
 }
 
-export interface RunnerParts {
+interface RunnerParts {
   log: Logger;
   everyMs: number;
   stop: AbortSignal;

@@ -38,7 +38,7 @@ export function landingSection(landings: Landings) {
   });
 }
 
-export type LandingOptions = z.output<ReturnType<typeof landingSection>>;
+type LandingOptions = z.output<ReturnType<typeof landingSection>>;
 
 /** The fields that a stream's mapping may write. */
 export function landingFieldsOf({ tables }: LandingOptions, stream: string): readonly FieldDef[] | undefined {

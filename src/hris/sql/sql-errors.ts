@@ -126,7 +126,7 @@ interface DriverFacts {
   message?: unknown;
 }
 
-export interface SqlErrorState {
+interface SqlErrorState {
   /** The write had left, so an end without the database's own verdict is `unknown`. */
   sent: boolean;
   /** Our user name, for the statement that grants a right. */

@@ -23,7 +23,7 @@ import {
 } from './cli-cache.ts';
 import { spawnTied } from './spawn-tied.ts';
 
-export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
+type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
 
 export interface ResolvedCli {
   path: string;
@@ -34,7 +34,7 @@ export interface ResolvedCli {
   seconds: number;
 }
 
-export interface ResolveCliOptions {
+interface ResolveCliOptions {
   /** TEMPORAL_CLI_PATH, PATH and HIREBRIDGE_CACHE_DIR are read; Go gets the whole environment. */
   env?: NodeJS.ProcessEnv;
   /** Base address of the download service. */
@@ -262,7 +262,7 @@ const SAY_EVERY_MS = 1_000;
  * Builds the pinned CLI from its Go module into `scratch` and returns the binary. Takes minutes with an empty Go cache,
  * so it reports its progress in packages once a second. Throws with a plain reason.
  */
-export async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<string> {
+async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<string> {
   const binary = path.join(scratch, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
   // -mod=readonly: builds exactly what go.sum names, or fails.
   const goEnv = { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
