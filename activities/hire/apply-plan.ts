@@ -4,6 +4,7 @@ import {
   type Change,
   type Employee,
   type EmployeeFields,
+  employeeIn,
   isSameEmployee,
   isSameHire,
   type KnownEmployee,
@@ -21,23 +22,22 @@ import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
+import type { OwnRecord } from '../own-hris.ts';
 import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
-import { type Created, pendingTicket, READ_MS, REJECTED_UNSAID, resolvePending } from './pending-create.ts';
+import { type Created, READ_MS, REJECTED_UNSAID, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import {
   createReference,
-  employeeHere,
   findByReference,
   isEndedSince,
   isFormer,
-  isShownFormer,
+  isOfAnother,
   isStillEndedByUs,
   latestRehire,
   type PinnedRehire,
   readEmployee,
   readFindings,
-  readToWrite,
 } from './read-employee.ts';
 import { readSources } from './read-sources.ts';
 import {
@@ -188,6 +188,13 @@ export async function finishPending(hire: HireContext): Promise<Applied | undefi
   return ticket === undefined ? undefined : finish(hire, { kind: 'pending', ticket, nextCheckMs: 0 });
 }
 
+/** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
+function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
+  if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
+  const made = JSON.parse(creation.result ?? 'null') as Created | null;
+  return made?.kind === 'pending' ? made.ticket : undefined;
+}
+
 /**
  * Settles a create before its hire ends without an employee: an employee that was made is linked, so that somebody is
  * asked about them. Opens a hold if the outcome is unknown, unless a person said how the hire ends (`asked`).
@@ -201,6 +208,11 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
     decisions.link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, decisions.link));
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
   return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
+}
+
+/** An employee of the tenant's current HR system, from an id that a person or that system gave. */
+function employeeHere({ connection }: Pick<HireContext, 'connection'>, id: string): Employee {
+  return employeeIn(connection.tenant.hris.connection, id);
 }
 
 /**
@@ -424,6 +436,11 @@ async function lookForRehire(hire: HireContext, employee: Employee): Promise<See
 /** The HR system answered and accepted nothing. */
 const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
 
+/** Whether the HR system says that the employment is over. */
+async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
+  return (await readEmployee(connection.hris, employee))?.former === true;
+}
+
 /** Writes these fields of an employee and records what they held before. */
 export async function updateEmployee(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
   const { store, connection } = hire;
@@ -443,4 +460,21 @@ export async function updateEmployee(hire: HireContext, employee: Employee, fiel
     throw error;
   }
   await settleWrites(store, batchId, 'done');
+}
+
+/** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */
+async function readToWrite(
+  at: Pick<HireContext, 'store' | 'connection'>,
+  employee: Employee,
+): Promise<OwnRecord | undefined> {
+  const record = await readEmployee(at.connection.hris, employee);
+  if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
+  throw new ConnectorError({
+    code: 'RECORD_OF_ANOTHER',
+    action: 'reject',
+    message:
+      `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
+      'somebody else by now. Nothing was written to it. Look whether the HR system was restored, or its credentials ' +
+      'are those of another account.',
+  });
 }

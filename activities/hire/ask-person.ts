@@ -15,12 +15,12 @@ import type { Refusal } from '../../src/person/change-person.ts';
 import type { Employed, Person } from '../../src/person/person.ts';
 import { lastRestoredAt } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
-import { employeeOf, findHireRow } from '../../src/store/hires.ts';
+import { findHireRow } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { settleCreating } from '../../src/store/people.ts';
-import { changePerson, findPerson, foreseePerson, type Outcome } from '../../src/store/persons.ts';
+import { changePerson, foreseePerson, type Outcome } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { identityKeys, isFormer } from './read-employee.ts';
@@ -31,7 +31,6 @@ import type { Once } from './write-once.ts';
  * A hire's questions about its person (`src/person`): the right to look up and make their employee, a guarantee that no
  * other hire makes an employee with the same keys meanwhile, and whether another hire has taken the person over.
  */
-
 interface Claimed {
   verdict: 'claimed';
   /** The newest employee that another hire linked to the person. */
@@ -125,16 +124,6 @@ async function isMoved(hire: HireContext, before: Employed): Promise<boolean> {
   if ((await answersOf(hire.store, before.hire)).at(-1)?.answer !== 'moved') return false;
   // With a third hire, nobody said which of the two this hire takes over from.
   return !(await isShared(hire, before.employee, before.hire));
-}
-
-/** Whether person and employee went to another hire that is not over, in any tenant. */
-export async function isTakenOver({ store, ref, row }: HireContext): Promise<boolean> {
-  const employee = employeeOf(row);
-  if (row.candidate_id === null || employee === undefined) return false;
-  const { owner } = await findPerson(store, { employee });
-  if (owner === undefined || isSameHire(owner, ref)) return false;
-  const holder = await findHireRow(store, owner);
-  return holder?.employee_id === row.employee_id && holder.connection === row.connection && holder.state !== 'left';
 }
 
 /**

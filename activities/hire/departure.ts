@@ -9,6 +9,7 @@ import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation }
 import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/open-store.ts';
+import { findPerson } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
@@ -16,7 +17,7 @@ import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../connections.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { isShared, isTakenOver } from './ask-person.ts';
+import { isShared } from './ask-person.ts';
 import { employeeIdOf, tellWhyHeld, writeEmployeeId } from './finish-hire.ts';
 import { isOfAnother, OF_ANOTHER, readEmployee } from './read-employee.ts';
 import { seePerson } from './read-sources.ts';
@@ -199,6 +200,16 @@ export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended
     },
     'after-employee',
   );
+}
+
+/** Whether person and employee went to another hire that is not over, in any tenant. */
+async function isTakenOver({ store, ref, row }: HireContext): Promise<boolean> {
+  const employee = employeeOf(row);
+  if (row.candidate_id === null || employee === undefined) return false;
+  const { owner } = await findPerson(store, { employee });
+  if (owner === undefined || isSameHire(owner, ref)) return false;
+  const holder = await findHireRow(store, owner);
+  return holder?.employee_id === row.employee_id && holder.connection === row.connection && holder.state !== 'left';
 }
 
 /**

@@ -17,17 +17,18 @@ import {
   type TargetValue,
   targetAfterRefusal,
   targetOf,
+  unreadableForMs,
 } from '../../src/plan/plan-write-back.ts';
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
 import { endHire, ownTimeOf } from '../../src/store/hire-states.ts';
 import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
-import { changePerson } from '../../src/store/persons.ts';
+import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
 import { type ActivityDeps, type Connection, hintRunning } from '../connections.ts';
 import { encodeTargets, ownValues } from '../fields/field-values.ts';
 import type { OwnRecord } from '../own-hris.ts';
-import { isOfAnother, readEmployee, unshownForMs } from './read-employee.ts';
+import { isOfAnother, readEmployee } from './read-employee.ts';
 import {
   employeeReference,
   formerHris,
@@ -291,6 +292,20 @@ async function readFieldValues(hire: HireContext, shown?: EmployeeRecord): Promi
     return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
   const waitMs = await unshownForMs(hire);
   throw waitMs > 0 ? notShownYet(row.employee_id, waitMs) : notFound(row.employee_id, ref.jobCandidateId);
+}
+
+/**
+ * How much longer, in ms, the HR system may not show the employee this hire made. The hire was read before the record,
+ * so a record due by the hire's clock was already due when it was read.
+ */
+async function unshownForMs(
+  { store, connection, row, creation }: HireContext,
+  lagMs = connection.hris.capabilities.readLagMs,
+): Promise<number> {
+  const employee = employeeOf(row);
+  const { employees } = employee === undefined ? { employees: [] } : await findPerson(store, { employee });
+  const since = employees.find((one) => one.employee.id === employee?.id)?.since;
+  return unreadableForMs(creation, lagMs, since);
 }
 
 function notShownYet(employeeId: string | null, waitMs: number): ConnectorError {

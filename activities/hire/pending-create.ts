@@ -24,13 +24,6 @@ const HOLD = 'EMPLOYEE_PENDING';
 /** How every kind of HR system begins the other side's words in a message. */
 const THEIR_WORDS = ' It said: ';
 
-/** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
-export function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
-  if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
-  const made = JSON.parse(creation.result ?? 'null') as Created | null;
-  return made?.kind === 'pending' ? made.ticket : undefined;
-}
-
 /** Asks for the outcome. A rejected create counts as refused, so that a corrected one may follow. */
 export async function resolvePending(hire: HireContext, ticket: string): Promise<MadeNow | Waiting> {
   const now = await reread(hire);

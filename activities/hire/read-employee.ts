@@ -3,7 +3,6 @@ import { ConnectorError } from '../../src/errors.ts';
 import {
   type Employee,
   type EmployeeFields,
-  employeeIn,
   type FindKey,
   followedStates,
   type HireRef,
@@ -14,10 +13,8 @@ import {
 } from '../../src/hire/hire.ts';
 import type { HrisCapabilities } from '../../src/hris/port.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
-import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
-import { employeeOf } from '../../src/store/hires.ts';
 import { latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
@@ -33,11 +30,6 @@ const READ_MS = 30_000;
 /** The employee as the HR system shows it now; undefined if it shows none. */
 export function readEmployee({ employees }: OwnHris, employee: Employee): Promise<OwnRecord | undefined> {
   return employees.read(employee, AbortSignal.timeout(READ_MS));
-}
-
-/** An employee of the tenant's current HR system, from an id that a person or that system gave. */
-export function employeeHere({ connection }: Pick<HireContext, 'connection'>, id: string): Employee {
-  return employeeIn(connection.tenant.hris.connection, id);
 }
 
 export const OF_ANOTHER =
@@ -88,23 +80,6 @@ export function isStrangerTo(
   return made && isStranger(hris.capabilities, reference, (person) => own.includes(person));
 }
 
-/** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */
-export async function readToWrite(
-  at: Pick<HireContext, 'store' | 'connection'>,
-  employee: Employee,
-): Promise<OwnRecord | undefined> {
-  const record = await readEmployee(at.connection.hris, employee);
-  if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
-  throw new ConnectorError({
-    code: 'RECORD_OF_ANOTHER',
-    action: 'reject',
-    message:
-      `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
-      'somebody else by now. Nothing was written to it. Look whether the HR system was restored, or its credentials ' +
-      'are those of another account.',
-  });
-}
-
 /** Company and candidate: a further employment has the person's reference and more. */
 export function personIn(reference: string): string {
   return reference.split(':', 2).join(':');
@@ -120,20 +95,6 @@ export async function becameAnother(
   return shown !== undefined && (await isOfAnother(at, employee, shown)) ? OF_ANOTHER : undefined;
 }
 
-/**
- * How much longer, in ms, the HR system may not show the employee this hire made. The hire was read before the record,
- * so a record due by the hire's clock was already due when it was read.
- */
-export async function unshownForMs(
-  { store, connection, row, creation }: HireContext,
-  lagMs = connection.hris.capabilities.readLagMs,
-): Promise<number> {
-  const employee = employeeOf(row);
-  const { employees } = employee === undefined ? { employees: [] } : await findPerson(store, { employee });
-  const since = employees.find((one) => one.employee.id === employee?.id)?.since;
-  return unreadableForMs(creation, lagMs, since);
-}
-
 /** What a rehire pins. `shown`: the HR system showed a former employee before, so an active one proves the rehire. */
 export interface PinnedRehire {
   employeeId: string;
@@ -143,11 +104,6 @@ export interface PinnedRehire {
 /** This hire's newest attempt to make a former employee active. */
 export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | undefined> {
   return latestIntent(store, ref, REHIRE_VERB);
-}
-
-/** Whether the HR system says that the employment is over. */
-export async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
-  return (await readEmployee(connection.hris, employee))?.former === true;
 }
 
 /**

@@ -7,7 +7,6 @@ import type { Places } from '../config.ts';
 import { withCode } from '../docs.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { isDebugging } from '../log-level.ts';
-import type { PlanView } from '../operator/writes.ts';
 import { systemUser } from '../places.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
 
@@ -86,30 +85,6 @@ export function folded(text: string, indent = ''): string {
 /** Writes a value to standard output, for scripts. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-/** At most this many records are shown; `--json` has all. */
-const MOST_SHOWN = 20;
-
-export function renderPlan({ subject, mapping, hash, read, records, notes }: PlanView): string {
-  const by = mapping === null ? '' : `, mapping ${mapping.slice(0, 12)}`;
-  const found = records.length === 0 ? 'nothing to write' : `${records.length} to write`;
-  const head = `${subject}: ${read} read${by}; ${found}\n`;
-  const rows = records
-    .slice(0, MOST_SHOWN)
-    .flatMap(({ record, target, kind, why, changes }) =>
-      Object.entries(changes).map(([field, change], at) => [
-        ...(at === 0 ? [record, `${kind} ${target}`] : ['', '']),
-        field,
-        renderChange(change),
-        at === 0 ? why : '',
-      ]),
-    );
-  const table = rows.length === 0 ? '' : `\n${renderTable(['record', 'write', 'field', 'change', 'why'], rows)}\n`;
-  const more = records.length > MOST_SHOWN ? `... and ${records.length - MOST_SHOWN} more; --json shows all\n` : '';
-  const left = notes.map(({ record, what, reason }) => `${record}: ${what}: ${reason}\n`).join('');
-  const next = hash === undefined ? '' : `\nTo write exactly this: hirebridge apply ${hash.slice(0, 12)}\n`;
-  return `${head}${table}${more}${left}${next}`;
 }
 
 export function renderChange(change: FieldChange): string {

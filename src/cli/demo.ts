@@ -1,27 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import { type Command, Option } from 'commander';
 import { storeUrl } from '../config.ts';
 import { readStatus } from '../operator/status.ts';
+import type { LedgerRow } from '../sandbox/records/ledger.ts';
 import { openStore, type Store } from '../store/open-store.ts';
+import { listStreams } from '../store/streams.ts';
+import { countsOf } from '../streams/page-outcome.ts';
 import type { StreamCounts } from '../streams/stream-activities.ts';
+import { pullStreams } from '../streams/streams.ts';
 import { EXIT, type ExitCode, example, integer, placesOf, renderTable } from './command.ts';
-import { DEMO_KINDS, type DemoKind, type HrisTables } from './demo/hris.ts';
-import {
-  countStreams,
-  isPulled,
-  type Play,
-  type Pulled,
-  playHires,
-  playStreams,
-  type Seen,
-  type Streamed,
-  untilPulled,
-} from './demo/play.ts';
+import { DEMO_KINDS, type DemoKind, type EmployeeRow, type HrisTables } from './demo/hris.ts';
+import { type Play, playHires, type Screen, type Seen } from './demo/play.ts';
 import { type Cast, castHires, describeStory, PATIENCE_MS, playStory, type StoryFacts } from './demo/recruiting.ts';
-import { countReport, createScreen, type DemoReport, isAsPlayed } from './demo/report.ts';
-import { buildStage, type Stage, type StageOptions } from './demo/stage.ts';
+import type { HireView } from './demo/report.ts';
+import { buildStage, countJobs, demoStreams, openPosition, type Stage, type StageOptions } from './demo/stage.ts';
 import { stopSignal } from './part.ts';
 import { startUp, type Up } from './up.ts';
 
@@ -32,6 +27,38 @@ interface DemoFlags {
   hris: DemoKind;
   story?: 'recruiting';
 }
+
+/** Stages: hired, enrolled, two onboarding steps, onboarding finished, employee, written back and verified. */
+const WHOLE = 7;
+
+type DemoStream = (typeof demoStreams)[number];
+
+/** Records of each stream: at the partner, and in the HRIS's landing table. */
+type Pulled = Record<DemoStream, { partner: number; hris: number }>;
+
+/** The demo's counts, taken from the sandbox's ledger and the HRIS's tables, never from the connector's store. */
+interface DemoReport {
+  hires: number;
+  enrolments: number;
+  creditsSpent: number;
+  employees: number;
+  distinctEmployeeNumbers: number;
+  writeBacksVerified: number;
+  seconds: { temporalCli: number; ready: number; hires: number };
+}
+
+/** What went from the HR systems to the partner; `diverged` counts values that differ at the end. */
+interface Streamed {
+  seconds: { requisition: number; correctedNumber: number; crossedEdits: number };
+  diverged: number;
+}
+
+const CORRECTED = '900001';
+/** The city that each side enters at the same moment; the mapping decides which edit stays. */
+const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
+
+/** A wait that takes longer is told. */
+const QUIET_MS = 60_000;
 
 export function defineDemo(command: Command): void {
   command
@@ -142,6 +169,24 @@ interface Told extends Pick<Play, 'stage' | 'stop'> {
   up: Up;
 }
 
+export function countReport(
+  ledger: readonly LedgerRow[],
+  employees: readonly EmployeeRow[],
+  hires: readonly HireView[],
+  seconds: DemoReport['seconds'],
+): DemoReport {
+  const count = (name: string) => ledger.filter((row) => row.kind === 'effect' && row.name === name).length;
+  return {
+    hires: hires.length,
+    enrolments: count('enrolment'),
+    creditsSpent: count('onboarding-credit'),
+    employees: employees.length,
+    distinctEmployeeNumbers: new Set(employees.map((employee) => employee.number)).size,
+    writeBacksVerified: hires.filter((hire) => hire.verified).length,
+    seconds,
+  };
+}
+
 /** The exit code says whether the records of both sides agree. */
 async function tellStory(options: DemoOptions, { stage, story, tables, up, stop }: Told): Promise<ExitCode> {
   if (tables === undefined)
@@ -177,6 +222,92 @@ async function withStreams(
   return { ...counts, pulled, streams, diverged: streamed.diverged + unequal, seconds };
 }
 
+/**
+ * HR corrects the number of a hired person, and edits their city while the recruiter edits it too; the second customer
+ * opens a position that must become a job. Waits until all of it has arrived, or patience ends.
+ */
+async function playStreams(
+  { stage, tables, views }: { stage: Stage; tables: HrisTables; views: readonly HireView[] },
+  stop: AbortSignal,
+): Promise<Streamed> {
+  const [enrolment] = views[0]?.enrolmentIds ?? [];
+  const [employee] = views[0]?.employees ?? [];
+  const candidateId = employee?.reference?.split(':')[1] ?? '';
+  const employeeId = employee?.id ?? '';
+  await tables.edit(employeeId, { number: CORRECTED, city: CITIES.hris });
+  await stage.partner.candidates.update({ params: { candidateId }, body: { city: CITIES.partner } });
+  openPosition(stage.second);
+  const isCrossed = async (): Promise<boolean> => {
+    const { data } = await stage.partner.candidates.get({ params: { candidateId } });
+    return data.city === CITIES.hris && (await tables.readCity(employeeId)) === CITIES.hris;
+  };
+  const [crossed, job, number] = await Promise.all([
+    timed('the city that both sides edited', isCrossed, stop),
+    timed('the job of the open position', async () => (await countJobs(stage.second)) > 0, stop),
+    timed('the corrected number', async () => (await shownNumber(stage, enrolment ?? '')) === CORRECTED, stop),
+  ]);
+  const jobs = await countJobs(stage.second);
+  const isCorrected = (await shownNumber(stage, enrolment ?? '')) === CORRECTED;
+  return {
+    seconds: { requisition: job, correctedNumber: number, crossedEdits: crossed },
+    diverged: Math.abs(jobs - 1) + (isCorrected ? 0 : 1) + ((await isCrossed()) ? 0 : 1),
+  };
+}
+
+/** Seconds until `holds` is true, or until patience ends. */
+async function timed(what: string, holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
+  const began = performance.now();
+  const notice = setTimeout(() => process.stderr.write(`Still waiting for ${what}.\n`), QUIET_MS);
+  try {
+    while (!(await holds()) && !stop.aborted && performance.now() < began + PATIENCE_MS) await pause(250);
+  } finally {
+    clearTimeout(notice);
+  }
+  return Math.round((performance.now() - began) / 100) / 10;
+}
+
+async function shownNumber({ partner }: Stage, onboardingCandidateId: string): Promise<unknown> {
+  const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId } });
+  return (data.externalStatus as { employeeId?: unknown } | null | undefined)?.employeeId;
+}
+
+/** Waits until every stream has landed all of the partner's records, or patience ends. */
+async function untilPulled({ partner: client }: Stage, tables: HrisTables, stop: AbortSignal): Promise<Pulled> {
+  const lists = await Promise.all(demoStreams.map((name) => client.readAll(pullStreams[name].list, {})));
+  const partner = new Map<DemoStream, number>(
+    demoStreams.map((name, index) => [name, lists[index]?.items.length ?? 0]),
+  );
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const countOf = async (name: DemoStream) => ({
+      partner: partner.get(name) ?? 0,
+      hris: await tables.count(`partner_${name}`),
+    });
+    const pulled = { candidates: await countOf('candidates'), jobs: await countOf('jobs') };
+    if (isPulled(pulled) || stop.aborted || performance.now() > until) return pulled;
+    await pause(200);
+  }
+}
+
+/**
+ * A finished run of every stream, by `<tenant>/<stream>`: the latest, or the next to end if the latest is in progress,
+ * because a run's counts are complete only at its end. When patience ends, a run is counted as it is.
+ */
+async function countStreams(store: Store, stop: AbortSignal): Promise<Record<string, StreamCounts>> {
+  const ended = new Map<string, StreamCounts>();
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const rows = await listStreams(store);
+    const isLast = stop.aborted || performance.now() > until;
+    const counted = rows.map((row) => ({ row, key: `${row.tenant_id}/${row.stream}` }));
+    for (const { row, key } of counted) {
+      if (!ended.has(key) && (isLast || row.state !== 'running')) ended.set(key, countsOf(row));
+    }
+    if (ended.size === rows.length) return Object.fromEntries(ended);
+    await pause(50);
+  }
+}
+
 async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
   const stories = Object.values(play.cast).map((one): [string, string] => [String(one.jobCandidateId), one.story]);
   const screen = createScreen(new Map(stories));
@@ -185,6 +316,67 @@ async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
   } finally {
     screen.stop();
   }
+}
+
+function createScreen(stories: ReadonlyMap<string, string>): Screen {
+  return process.stdout.isTTY ? createBars(stories) : createLines(stories);
+}
+
+function createLines(stories: ReadonlyMap<string, string>): Screen {
+  const shown = new Map<string, string>();
+  return {
+    say: (line) => void process.stdout.write(`${line}\n`),
+    show(views, held) {
+      for (const view of views) {
+        const stage = stageOf(view, held);
+        if (shown.get(view.jobCandidateId) === stage) continue;
+        shown.set(view.jobCandidateId, stage);
+        process.stdout.write(`  ${progressOf(view)}/${WHOLE} ${title(view, stories)}  ${stage}\n`);
+      }
+    },
+    stop: () => undefined,
+  };
+}
+
+function createBars(stories: ReadonlyMap<string, string>): Screen {
+  const bars = new MultiBar(
+    { format: ' {bar} {hire}  {stage}', barsize: 21, hideCursor: true, forceRedraw: true },
+    Presets.shades_classic,
+  );
+  const known = new Map<string, SingleBar>();
+  return {
+    say: (line) => bars.log(`${line}\n`),
+    show(views, held) {
+      for (const view of views) {
+        const facts = { hire: title(view, stories), stage: stageOf(view, held) };
+        const bar = known.get(view.jobCandidateId) ?? bars.create(WHOLE, 0, facts);
+        known.set(view.jobCandidateId, bar);
+        bar.update(progressOf(view), facts);
+      }
+      bars.update();
+    },
+    stop: () => bars.stop(),
+  };
+}
+
+function stageOf(view: HireView, held: ReadonlySet<string>): string {
+  const [employee] = view.employees;
+  if (view.verified) return `employee ${employee?.number ?? ''}, written back and verified`;
+  if (held.has(view.jobCandidateId)) return 'waits for a person';
+  if (view.writtenBack !== undefined) return 'written back';
+  if (employee !== undefined) return `employee ${employee.number}`;
+  if (view.onboardingDone) return 'onboarding done';
+  if (view.enrolmentIds.length > 0) return `onboarding, ${view.stepsVerified} of its steps verified`;
+  return 'hired';
+}
+
+function progressOf(view: HireView): number {
+  const done = [view.enrolmentIds.length > 0, view.onboardingDone, view.employees.length > 0, view.verified];
+  return 1 + done.filter(Boolean).length + Math.min(view.stepsVerified, 2);
+}
+
+function title(view: HireView, stories: ReadonlyMap<string, string>): string {
+  return `${view.jobCandidateId} ${(stories.get(view.jobCandidateId) ?? '').padEnd(31)}`;
 }
 
 /** Prints table, report and addresses; then the demo keeps running unless it was asked to end. */
@@ -202,6 +394,16 @@ async function conclude(options: DemoOptions, { stage, cast, up, seen, report }:
   }
   if (good) stage.forget();
   return good ? EXIT.done : EXIT.error;
+}
+
+function isPulled(pulled: Partial<Pulled>): boolean {
+  return Object.values(pulled).every(({ partner, hris }) => partner === hris && partner > 0);
+}
+
+/** Whether there is exactly one of each for every hire that was played. */
+export function isAsPlayed(report: DemoReport, played: number): boolean {
+  const { seconds: _seconds, ...counts } = report;
+  return Object.values(counts).every((count) => count === played);
 }
 
 /** The first reconcile records earlier hires; no new hire starts before it ends. */

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { ConnectorError } from '../errors.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
 import { assertKnownTenant, assertTenantInStore } from '../operator/tenants.ts';
 import { keepOwnAudit } from '../store/audit.ts';
 import type { Migrate } from '../store/migrate.ts';
-import { openStore, openTables, type Store, type StoreTables } from '../store/open-store.ts';
+import { openStore, type Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
 interface Opening {
@@ -45,24 +45,6 @@ export async function withStore<T>(
  */
 export function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
   return withStore(places, use, { migrate: 'if-empty' });
-}
-
-/**
- * For commands that must work while any table is locked: reads nothing of the store beforehand. Opens the store
- * normally only after a failure, to report the reason.
- * @throws ConnectorError STORE_MISSING, STORE_TOO_OLD
- */
-export async function withTables<T>(places: Places, use: (tables: StoreTables) => Promise<T>): Promise<T> {
-  assertExists(storeFile(places.dataDir));
-  const tables = openTables(storeUrl(places.dataDir));
-  try {
-    return await use(tables);
-  } catch (error) {
-    if (!isConnectorError(error)) await withStore(places, async () => undefined, { mustExist: true });
-    throw error;
-  } finally {
-    await tables.close();
-  }
 }
 
 /** @throws ConnectorError STORE_MISSING */

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
+import { type Places, storeFile, storeUrl } from '../config.ts';
+import { isConnectorError } from '../errors.ts';
 import { steerStream } from '../operator/streams.ts';
 import { freezeWrites, steerTenant, thawWrites } from '../operator/tenants.ts';
+import { openTables, type StoreTables } from '../store/open-store.ts';
 import { asOption, byOf, example, placesOf, say } from './command.ts';
-import { withStore, withTables } from './open.ts';
+import { assertExists, withStore } from './open.ts';
 
 export function definePause(command: Command): void {
   which(command)
@@ -91,6 +94,24 @@ async function runFreeze(tenantId: string | undefined, options: FreezeOptions, c
     ? `${nameOf(tenantId)} frozen by ${act.by}: nothing is written. To allow writes again: ${thaw}\n`
     : `${nameOf(tenantId)} frozen already; see: hirebridge status\n`;
   say(options, { frozen: tenantId ?? 'every tenant', changed: done }, text);
+}
+
+/**
+ * For commands that must work while any table is locked: reads nothing of the store beforehand. Opens the store
+ * normally only after a failure, to report the reason.
+ * @throws ConnectorError STORE_MISSING, STORE_TOO_OLD
+ */
+async function withTables<T>(places: Places, use: (tables: StoreTables) => Promise<T>): Promise<T> {
+  assertExists(storeFile(places.dataDir));
+  const tables = openTables(storeUrl(places.dataDir));
+  try {
+    return await use(tables);
+  } catch (error) {
+    if (!isConnectorError(error)) await withStore(places, async () => undefined, { mustExist: true });
+    throw error;
+  } finally {
+    await tables.close();
+  }
 }
 
 async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {

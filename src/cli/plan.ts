@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Places } from '../config.ts';
-import { readConfig } from '../config.ts';
+import { type Places, readConfig } from '../config.ts';
 import { armFailpoints } from '../failpoint.ts';
 import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
 import { type OpenTenant, withTenant } from '../operator/open-tenant.ts';
@@ -11,8 +10,11 @@ import { maskPlan, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/plans.ts';
-import { asOption, byOf, EXIT, example, placesOf, printJson, renderPlan } from './command.ts';
+import { asOption, byOf, EXIT, example, placesOf, printJson, renderChange, renderTable } from './command.ts';
 import { withStore, withStoreAsItIs } from './open.ts';
+
+/** At most this many records are shown; `--json` has all. */
+const MOST_SHOWN = 20;
 
 export function definePlan(command: Command): void {
   command
@@ -136,6 +138,27 @@ async function printPlans(store: Store, plans: readonly PlanView[], options: Pla
   if (options.json === true) printJson(shown);
   else process.stdout.write(shown.map(renderPlan).join('\n'));
   if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
+}
+
+function renderPlan({ subject, mapping, hash, read, records, notes }: PlanView): string {
+  const by = mapping === null ? '' : `, mapping ${mapping.slice(0, 12)}`;
+  const found = records.length === 0 ? 'nothing to write' : `${records.length} to write`;
+  const head = `${subject}: ${read} read${by}; ${found}\n`;
+  const rows = records
+    .slice(0, MOST_SHOWN)
+    .flatMap(({ record, target, kind, why, changes }) =>
+      Object.entries(changes).map(([field, change], at) => [
+        ...(at === 0 ? [record, `${kind} ${target}`] : ['', '']),
+        field,
+        renderChange(change),
+        at === 0 ? why : '',
+      ]),
+    );
+  const table = rows.length === 0 ? '' : `\n${renderTable(['record', 'write', 'field', 'change', 'why'], rows)}\n`;
+  const more = records.length > MOST_SHOWN ? `... and ${records.length - MOST_SHOWN} more; --json shows all\n` : '';
+  const left = notes.map(({ record, what, reason }) => `${record}: ${what}: ${reason}\n`).join('');
+  const next = hash === undefined ? '' : `\nTo write exactly this: hirebridge apply ${hash.slice(0, 12)}\n`;
+  return `${head}${table}${more}${left}${next}`;
 }
 
 /** `sync --dry-run`: what a pass would write, record by record. */

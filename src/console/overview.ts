@@ -8,6 +8,7 @@ import {
   type TenantLine,
 } from '../operator/read-overview.ts';
 import { describeRole, isMissing } from '../operator/status.ts';
+import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type Asked, type ConsoleApp, mayDo, scopeOf } from './acts.ts';
 import {
@@ -27,7 +28,6 @@ import {
   time,
   withoutCommands,
 } from './layout.ts';
-import { shared } from './refresh.ts';
 
 /** Many screens may show the same page: its data is read once for all of them. */
 const SHARED_MS = 4_000;
@@ -93,6 +93,25 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
 }
 
 const MOST_TENANTS = 50;
+
+/** Reads once for all callers within this many milliseconds. */
+function shared<T>(keepMs: number, read: (store: Store) => Promise<T>): (store: Store) => Promise<T> {
+  let kept: { value: Promise<T>; until: number } | undefined;
+  return (store) => {
+    if (kept !== undefined && performance.now() < kept.until) return kept.value;
+    const value = read(store);
+    const mine = { value, until: performance.now() + keepMs };
+    kept = mine;
+    // The time counts from the result's arrival; a failure is not shared with later callers.
+    value.then(
+      () => (mine.until = performance.now() + keepMs),
+      () => {
+        if (kept === mine) kept = undefined;
+      },
+    );
+    return value;
+  };
+}
 
 function foundText({ found, all, from, shown }: Record<'found' | 'all' | 'from' | 'shown', number>): string {
   if (found === 0) return `None of ${all.toLocaleString('en')} tenants has this in its name.`;

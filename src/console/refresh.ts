@@ -47,22 +47,3 @@ function countStatements(counted: { statements: number }): KyselyPlugin {
     transformResult: ({ result }) => Promise.resolve(result),
   };
 }
-
-/** Reads once for all callers within this many milliseconds. */
-export function shared<T>(keepMs: number, read: (store: Store) => Promise<T>): (store: Store) => Promise<T> {
-  let kept: { value: Promise<T>; until: number } | undefined;
-  return (store) => {
-    if (kept !== undefined && performance.now() < kept.until) return kept.value;
-    const value = read(store);
-    const mine = { value, until: performance.now() + keepMs };
-    kept = mine;
-    // The time counts from the result's arrival; a failure is not shared with later callers.
-    value.then(
-      () => (mine.until = performance.now() + keepMs),
-      () => {
-        if (kept === mine) kept = undefined;
-      },
-    );
-    return value;
-  };
-}

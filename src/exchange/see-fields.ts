@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
@@ -11,7 +12,7 @@ import type { CustomFieldValue } from '../partner/contract/custom-field-values.t
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { Value } from '../values/transforms.ts';
-import { EMPTY_FORM, formOf } from './form-of.ts';
+import { EMPTY_FORM } from './form-of.ts';
 import { sayToPartner } from './say-to-partner.ts';
 
 /** One side's value of a field, in the HR system's notation. `refusal` says why the other side cannot hold it. */
@@ -163,6 +164,19 @@ function seenAs(field: CompiledField, salt: string, value: FieldValue): Pick<Sid
   const form = formOf(salt, plainly(field, value));
   const exact = formOf(salt, value);
   return { seen: { form, isEmpty: form === EMPTY_FORM }, ...(exact === form ? {} : { exact }) };
+}
+
+/**
+ * A hash that is equal for equal values of one field, so that no personal value is stored for comparison. `salt` names
+ * the field, so that equal hashes do not reveal who shares a value. The items of a list have no order.
+ */
+export function formOf(salt: string, value: FieldValue | undefined): string {
+  if (value === null || isEmpty(value)) return EMPTY_FORM;
+  const plain = Array.isArray(value) ? [...new Set(value)].sort() : value;
+  return createHash('sha256')
+    .update(JSON.stringify([salt, plain]))
+    .digest('base64url')
+    .slice(0, 22);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../nearest.ts';
 import { type TransformName, transforms } from '../values/transforms.ts';
-import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
+import { type Path, type Place, type Problem, placeOf, problemAt } from '../yaml/yaml-file.ts';
 import { applyTransforms, formatsOf, inverses, undoTransforms } from './apply-transforms.ts';
-import { compileTransform, flowsToPartner, type PlacedRule, pathsOf, placeOfValue } from './compile-rule.ts';
+import { compileTransform, flowsToPartner, type PlacedRule, pathsOf } from './compile-rule.ts';
 import type { FieldRule } from './schema.ts';
 import { parseSourcePath, partnerTargets, type SourceRecords } from './source-fields.ts';
 
@@ -73,22 +73,6 @@ function wrongTarget(path: string, { carrier, writes }: WayBack): string | undef
   const records = Object.entries(writes).filter(([, record]) => record.hasCustomFields);
   const able = records.map(([name]) => `${name}.customFields[LABEL]`).join(', ');
   return `${carrier} cannot change ${path} at the partner, only ${able}. Name one of them, or remove direction.`;
-}
-
-/** Reports two rules that write the same place at the partner, because they would overwrite each other. */
-export function checkTwice(rules: readonly PlacedRule[]): Problem[] {
-  const seen = new Map<string, string>();
-  return rules
-    .filter(({ rule }) => flowsToPartner(rule))
-    .flatMap(({ target, rule, source }) => {
-      const [path] = pathsOf(rule);
-      const key = path?.normalize('NFC').toLowerCase() ?? target;
-      const before = seen.get(key);
-      seen.set(key, target);
-      if (before === undefined) return [];
-      const text = `"${before}" writes ${path} at the partner too. Keep one of the two.`;
-      return [problemAt(source, ['fields', target, 'from'], text)];
-    });
 }
 
 /**
@@ -163,6 +147,11 @@ function checkLookup(placed: PlacedRule, def: FieldDef): Problem[] {
   if (unknown !== undefined)
     problems.push(notInvertible(placed, ['lookup'], `no value becomes "${unknown}", which the HR system has`));
   return problems;
+}
+
+/** Place of one value of the rule's lookup. */
+function placeOfValue({ target, source, lookupPlaces }: PlacedRule, key: string): Place {
+  return lookupPlaces?.[key] ?? { file: source.file, ...placeOf(source, ['fields', target, 'lookup'], key) };
 }
 
 /** Whether the transforms never produce this key: undoing them and applying them again must return it unchanged. */

@@ -130,17 +130,8 @@ export interface PlacedRule {
   lookupPlaces?: Readonly<Record<string, Place>>;
 }
 
-export function flowsToHris({ direction }: PlacedRule['rule']): boolean {
-  return direction !== 'toPartner';
-}
-
 export function flowsToPartner({ direction }: PlacedRule['rule']): boolean {
   return direction === 'toPartner' || direction === 'both';
-}
-
-/** Place of one value of the rule's lookup. */
-export function placeOfValue({ target, source, lookupPlaces }: PlacedRule, key: string): Place {
-  return lookupPlaces?.[key] ?? { file: source.file, ...placeOf(source, ['fields', target, 'lookup'], key) };
 }
 
 /** The paths that give the value, in written order; none for a broken template. */

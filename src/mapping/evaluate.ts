@@ -4,7 +4,7 @@ import { applyTransforms, isEmpty, undoTransforms } from './apply-transforms.ts'
 import type { CompiledCondition, CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
-import { recordsOf } from './lookup-tables.ts';
+import type { TableColumn, TableRows } from './lookup-tables.ts';
 import { type MappingSources, readSource } from './read-source.ts';
 import type { SourcePath } from './source-fields.ts';
 
@@ -14,6 +14,8 @@ export interface MappingProblem {
   code: string;
   text: string;
 }
+
+const indexes = new WeakMap<TableRows, Map<string, ReturnType<typeof indexRows>>>();
 
 /**
  * Evaluates a mapping over one person's records. Pure. Leaves out optional fields without a value; any problem means
@@ -174,6 +176,29 @@ function lookUpRecord(
   const found = table.field === 'id' ? id : (fields[table.field] ?? undefined);
   steps?.push({ step: 'table', value: found });
   return { value: found };
+}
+
+/** The records that a value names, by id or by a column, ignoring capitals. */
+function recordsOf({ rows, by }: TableColumn, value: string): [id: string, fields: EmployeeFields][] {
+  if (by !== undefined) return rows === undefined ? [] : (indexOf(rows, by).get(asKey(value)) ?? []);
+  const fields = rows?.get(value);
+  return fields === undefined ? [] : [[value, fields]];
+}
+
+function indexOf(rows: TableRows, by: string) {
+  const known = indexes.get(rows) ?? new Map<string, ReturnType<typeof indexRows>>();
+  const index = known.get(by) ?? indexRows(rows, by);
+  indexes.set(rows, known.set(by, index));
+  return index;
+}
+
+function indexRows(rows: TableRows, by: string) {
+  const named = [...rows].filter(([, fields]) => (fields[by] ?? '') !== '');
+  return Map.groupBy(named, ([, fields]) => asKey(String(fields[by])));
+}
+
+function asKey(text: string): string {
+  return text.trim().toLowerCase();
 }
 
 function lookUp(field: CompiledField, value: Value | undefined, steps?: Step[]): Value | undefined {

@@ -16,11 +16,10 @@ import {
   type Texts,
   type YamlFile,
 } from '../yaml/yaml-file.ts';
-import { checkDirection, checkTwice, type WayBack } from './check-direction.ts';
+import { checkDirection, type WayBack } from './check-direction.ts';
 import {
   type CompiledField,
   compileRule,
-  flowsToHris,
   flowsToPartner,
   type PlacedRule,
   pathsOf,
@@ -245,6 +244,22 @@ function checkRules(
   return problems;
 }
 
+/** Reports two rules that write the same place at the partner, because they would overwrite each other. */
+function checkTwice(rules: readonly PlacedRule[]): Problem[] {
+  const seen = new Map<string, string>();
+  return rules
+    .filter(({ rule }) => flowsToPartner(rule))
+    .flatMap(({ target, rule, source }) => {
+      const [path] = pathsOf(rule);
+      const key = path?.normalize('NFC').toLowerCase() ?? target;
+      const before = seen.get(key);
+      seen.set(key, target);
+      if (before === undefined) return [];
+      const text = `"${before}" writes ${path} at the partner too. Keep one of the two.`;
+      return [problemAt(source, ['fields', target, 'from'], text)];
+    });
+}
+
 function checkTarget({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find((field) => field.key === target);
   const writable = fields.filter((field) => field.writable).map((field) => field.key);
@@ -267,6 +282,10 @@ function checkTarget({ target, rule, source }: PlacedRule, fields: readonly Fiel
           target,
         ),
       ];
+}
+
+function flowsToHris({ direction }: PlacedRule['rule']): boolean {
+  return direction !== 'toPartner';
 }
 
 function checkSources(placed: PlacedRule, reads: SourceRecords): Problem[] {

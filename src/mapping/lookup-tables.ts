@@ -52,28 +52,3 @@ export function parseTableColumn(text: string): TableColumn | WrongColumn {
     : known.map((one) => `${table}[${one}].${field || 'id'}`);
   return { wrong: `"${text}" names no column of ${table}`, word: text, known: columns };
 }
-
-/** The records that a value names, by id or by a column, ignoring capitals. */
-export function recordsOf({ rows, by }: TableColumn, value: string): [id: string, fields: EmployeeFields][] {
-  if (by !== undefined) return rows === undefined ? [] : (indexOf(rows, by).get(asKey(value)) ?? []);
-  const fields = rows?.get(value);
-  return fields === undefined ? [] : [[value, fields]];
-}
-
-const indexes = new WeakMap<TableRows, Map<string, ReturnType<typeof indexRows>>>();
-
-function indexOf(rows: TableRows, by: string) {
-  const known = indexes.get(rows) ?? new Map<string, ReturnType<typeof indexRows>>();
-  const index = known.get(by) ?? indexRows(rows, by);
-  indexes.set(rows, known.set(by, index));
-  return index;
-}
-
-function indexRows(rows: TableRows, by: string) {
-  const named = [...rows].filter(([, fields]) => (fields[by] ?? '') !== '');
-  return Map.groupBy(named, ([, fields]) => asKey(String(fields[by])));
-}
-
-function asKey(text: string): string {
-  return text.trim().toLowerCase();
-}

@@ -65,17 +65,6 @@ const MOST_RATE = 5_000;
 /** From about twice the limit on, the rate grows evenly. */
 const even = { from: 6, step: 0.15 };
 
-export const freshClimb: Readonly<SavedClimb> = {
-  clean: 0,
-  beyond: 0,
-  perHit: 1.5,
-  pauseMs: 0,
-  lastPauseMs: 0,
-  isGuess: false,
-  isWindow: false,
-  bans: false,
-};
-
 /** Number of answers from the foot of a sawtooth to the limit. */
 export function toothOf({ perHit, pauseMs, bans, spent }: SavedClimb, limit: number, noise: number): number {
   if (noise > 0) return tooth.noisy;
@@ -99,11 +88,6 @@ export function spend(saved: SavedClimb, limited: boolean): void {
 function allowanceOf(spent: SavedClimb['spent']): number {
   const share = ((spent?.refused ?? 0) + allowed.refused * spending.prior) / ((spent?.answers ?? 0) + spending.prior);
   return allowed.refused * Math.min(Math.max((allowed.refused / share) ** 2, spending.least), spending.most);
-}
-
-/** Whether the limit was met long before the sawtooth was climbed. */
-export function isEarly(saved: SavedClimb, limit: number, noise: number): boolean {
-  return saved.clean < toothOf(saved, limit, noise) / 4;
 }
 
 /** Raises the rate after another answer without a refusal. Returns true if a doubling of the height began. */

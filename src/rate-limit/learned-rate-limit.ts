@@ -3,20 +3,20 @@ import {
   anchorAt,
   beginCycle,
   blameConcurrency,
-  countInTest,
-  follow,
   freshWatch,
   LEAST_WINDOW_MS,
-  leaveOut,
+  MOST_NOISE,
   mark,
   type NoiseTest,
+  type NoiseWatch,
   noteClean,
   noteWindow,
   paceOf,
   readAdvertisedBudget,
   repeatTest,
+  type SavedCapacity,
+  shareOf,
   sinceAnchor,
-  watch,
 } from './measures.ts';
 import {
   believeNoise,
@@ -26,14 +26,12 @@ import {
   type Met,
   newRate,
   noteBan,
-  noteRefusal,
   noteSilence,
   readMeeting,
   suspect,
 } from './new-rate.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import {
-  beginMeeting,
   createPermits,
   freshRow,
   freshSuspicion,
@@ -70,6 +68,15 @@ const firstWait = { least: 100, most: 1_000, mostIfLong: 60_000, longTries: 4 };
  * faster.
  */
 const wait = { doubled: 15_000, window: 30_000, ban: 70_000, most: 300_000 };
+
+const LEAST_NOISE = 0.002;
+
+/** A shorter Retry-After may just be the length of a round trip. */
+const LEAST_MS = 900;
+
+const decisive = { noise: 4, limit: -4.5 };
+/** So many 429s in a row cannot be noise. */
+const RUN = 6;
 
 /** Ends a meeting: requests succeed again. */
 function endMeeting(state: LimiterState, meeting: Meeting, now: number): void {
@@ -114,6 +121,11 @@ function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
 function leaveOutIdle({ capacity }: UnderWay, { isBan, toldMs }: Meeting, pauseMs: number): void {
   if (isBan) leaveOut(capacity, pauseMs);
   if (isWhole(toldMs)) leaveOut(capacity, 0.5 * Math.min(pauseMs, 1_000));
+}
+
+/** Leaves out a time that says nothing about the limit: a ban, or a wait that was rounded up. */
+function leaveOut(saved: SavedCapacity, ms: number): void {
+  for (const one of [...saved.marks, saved.anchor]) one.at += ms;
 }
 
 /** One long pause only shows that the rate was too high; two show what a meeting costs. */
@@ -411,4 +423,76 @@ export class LearnedRateLimit {
     if (budget.remaining === 0 && budget.resetMs >= LEAST_WINDOW_MS)
       this.#permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
   }
+}
+
+/** Counts one answer and returns the verdict once it is clear. */
+function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'limit' | undefined {
+  const silent = test.suspected / 8;
+  test.answers += 1;
+  test.limitedInRow = limited ? test.limitedInRow + 1 : 0;
+  if (limited) test.limited += 1;
+  // A limit refuses several requests in a row, so a run counts as one event.
+  if (test.limitedInRow > 1) return test.limitedInRow >= RUN ? 'limit' : undefined;
+  if (limited) test.runs += 1;
+  test.evidence += limited ? Math.log(test.suspected / silent) : Math.log((1 - test.suspected) / (1 - silent));
+  if (test.evidence <= decisive.limit) return 'limit';
+  if (test.evidence < decisive.noise || test.runs < 3 || test.answers < 30) return undefined;
+  if (shareOf(test) > MOST_NOISE) return 'limit';
+  // Noise has the same share at any rate; a share that falls with the rate points to a limit.
+  return shareOf(test) < 0.6 * test.shareBefore && test.stage < 4 ? 'fading' : 'noise';
+}
+
+/** Counts a refusal while the limit is met. If a retry is told to wait longer than before, the meeting is a ban. */
+export function noteRefusal(meeting: Meeting, toldMs: number): void {
+  meeting.refused += 1;
+  const longest = meeting.longestMs ?? meeting.toldMs ?? 0;
+  meeting.longestMs = Math.max(longest, toldMs);
+  const isLonger = longest >= LEAST_MS && toldMs > 1.4 * longest + 300;
+  if (!isOneMore(meeting, toldMs) && !isLonger) return;
+  meeting.longer = (meeting.longer ?? 0) + 1;
+  meeting.isBan = true;
+}
+
+/**
+ * Answers to requests in flight together may overtake each other: noise can explain two different waits, only a ban
+ * three.
+ */
+function isOneMore(meeting: Meeting, toldMs: number): boolean {
+  meeting.waits ??= [meeting.toldMs ?? 0].filter((ms) => ms >= LEAST_MS);
+  if (meeting.tries > 0 || toldMs < LEAST_MS || !meeting.waits.every((ms) => differ(ms, toldMs))) return false;
+  return meeting.waits.push(toldMs) > 2;
+}
+
+function differ(oneMs: number, otherMs: number): boolean {
+  return Math.max(oneMs, otherMs) > 1.4 * Math.min(oneMs, otherMs) + 300;
+}
+
+/** Counts one answer under known noise. `run`: the limit refuses every request. `excess`: it refuses some. */
+function watch(saved: NoiseWatch, noise: number, limited: boolean): 'run' | 'excess' | undefined {
+  saved.run = Math.max(0, saved.run + logRatio(limited, 0.7, noise));
+  saved.excess = Math.max(0, saved.excess + logRatio(limited, noise + Math.max(0.04, noise / 2), noise));
+  if (saved.excess === 0) Object.assign(saved, { answers: 0, limited: 0 });
+  saved.answers += 1;
+  if (limited) saved.limited += 1;
+  if (saved.run > 9) return 'run';
+  return saved.excess > 6 ? 'excess' : undefined;
+}
+
+function logRatio(limited: boolean, one: number, other: number): number {
+  return limited ? Math.log(one / other) : Math.log((1 - one) / (1 - other));
+}
+
+/** `retryAfterMs` as the first refusal stated it. */
+export function beginMeeting(
+  first: Pick<Meeting, 'at' | 'ok' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
+  retryAfterMs: number | undefined,
+): Meeting {
+  const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
+  return { ...first, refused: 1, tries: 0, freeAt, toldMs: retryAfterMs };
+}
+
+/** Follows the share of 429s while the rate is well below the limit; 0 once they have almost gone. */
+function follow(noise: number, limited: boolean): number {
+  const next = Math.min(MOST_NOISE, noise + 0.003 * ((limited ? 1 : 0) - noise));
+  return next < LEAST_NOISE ? 0 : next;
 }

@@ -1,12 +1,10 @@
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-import { MOST_LIVE_IN_ROW, type SavedRateLimit } from './saved-rate-limit.ts';
+import { type LearnedRate, MOST_LIVE_IN_ROW, type SavedRateLimit } from './saved-rate-limit.ts';
 import {
   ceilingInterval,
-  freshCeiling,
   LEAD_REACH_MS,
   leadLength,
-  leaseOf,
   measureCompany,
   mustBeSeen,
   reachOf,
@@ -27,8 +25,6 @@ import {
 const RATE_LIMIT_VERSION = 2;
 /** Clocks agree up to this many ms: a request sent at the very end of a pause must not seem sent during it. */
 const CLOCK_MS = 5;
-/** Timers are hardly finer than this. */
-const LEAST_SPACE_MS = 5;
 
 /** What one process wants from the shared rate limit, and what it reports. */
 export interface Asked {
@@ -77,13 +73,17 @@ export interface SharedRateLimitState extends SavedRateLimit {
   version: number;
 }
 
-/**
- * Changes the shared rate limit as if no other process did so at the same time; `change` may run several times. `now`
- * is by the clock that all sharers use.
- */
-export type ChangeRateLimit = <T>(
-  change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
-) => Promise<T>;
+/** A process on its own leases this many permits, within these limits in ms. */
+const ALONE = { permits: 12, least: SHARE_MS, most: 2_000 };
+
+export const freshCeiling: Readonly<SavedCeiling> = {
+  companyRate: null,
+  measuringSince: 0,
+  measuredAt: 0,
+  meetings: 0,
+  inMeeting: false,
+  tat: 0,
+};
 
 /**
  * One exchange with the shared rate limit, pure: reports answers, gives back unused permits, and leases the permits of
@@ -141,6 +141,12 @@ export function leasePermits(
   return { rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION }, result };
 }
 
+/** How far ahead, in ms, permits are leased. Until a limit is met the rate doubles too fast for long leases. */
+function leaseOf({ rate, limitSeen }: LearnedRate, isAlone: boolean): number {
+  if (!isAlone || !limitSeen) return SHARE_MS;
+  return Math.min(Math.max((ALONE.permits * 1000) / rate, ALONE.least), ALONE.most);
+}
+
 /** Restores the limiter as saved and feeds it the answers. */
 function teach(
   { answers, random }: Pick<Asked, 'answers'> & { random: () => number },
@@ -165,12 +171,6 @@ function ownEndpointsOf({ endpoints }: SavedRateLimit): string[] {
 /** While a single trial request is in flight, no live request may take a lead. */
 function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
   return underWay !== undefined && (underWay.permits.pausedUntil > now || underWay.permits.canary !== 'none');
-}
-
-/** Permits that were not used in time must not go out in one burst, so they are spaced by this many ms. */
-export function spaceMs(perSecond: number): number {
-  const half = 500 / perSecond;
-  return half < LEAST_SPACE_MS ? 0 : half;
 }
 
 /** The limiter under the tenant's ceiling, and what to save of the ceiling. */
@@ -402,8 +402,7 @@ function sum(numbers: readonly number[]): number {
 const POLL_MS = 80;
 /** Least time between two exchanges. */
 export const LEAST_MS = 20;
-/** Time until the next exchange if the store did not answer. */
-export const OUTAGE_MS = 1_000;
+
 /** A process that ran out gets this multiple of the permits it used, because its real need is a guess. */
 const STARVED = 2;
 

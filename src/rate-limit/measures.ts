@@ -20,10 +20,6 @@ const LEAST_OK = 10;
 const LEAST_MS = 500;
 const long = { ok: 60, ms: 20_000 };
 
-export function freshCapacity(now: number): SavedCapacity {
-  return { ok: 0, anchor: { at: now, ok: 0 }, marks: [{ at: now, ok: 0, recovery: true }] };
-}
-
 export function mark(saved: SavedCapacity, now: number, recovery: boolean): void {
   const [recoveries, others] = [saved.marks.filter((one) => one.recovery), saved.marks.filter((one) => !one.recovery)];
   // A recovery ends the climb, so its moments are dropped.
@@ -41,11 +37,6 @@ export function beginCycle(saved: SavedCapacity, now: number): number {
 
 export function anchorAt(saved: SavedCapacity, at: number): void {
   saved.anchor = { at, ok: saved.ok };
-}
-
-/** Leaves out a time that says nothing about the limit: a ban, or a wait that was rounded up. */
-export function leaveOut(saved: SavedCapacity, ms: number): void {
-  for (const one of [...saved.marks, saved.anchor]) one.at += ms;
 }
 
 /**
@@ -165,10 +156,6 @@ const TEST_RATE = 0.75;
  */
 const few = { share: 0.04, testRate: 0.9 };
 const LEAST_OF_BEFORE = 0.45;
-const LEAST_NOISE = 0.002;
-const decisive = { noise: 4, limit: -4.5 };
-/** So many 429s in a row cannot be noise. */
-const RUN = 6;
 
 /** Starts close below the rate of the first 429: if the 429s are noise, the cuts made since were too deep. */
 export function beginTest(before: number, rate: number, share: number): NoiseTest {
@@ -198,46 +185,8 @@ export function repeatTest(test: NoiseTest): NoiseTest {
   return { ...again, rate: test.rate * testRateOf(again.suspected), stage: test.stage + 1, shareBefore: shareOf(test) };
 }
 
-/** Counts one answer and returns the verdict once it is clear. */
-export function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'limit' | undefined {
-  const silent = test.suspected / 8;
-  test.answers += 1;
-  test.limitedInRow = limited ? test.limitedInRow + 1 : 0;
-  if (limited) test.limited += 1;
-  // A limit refuses several requests in a row, so a run counts as one event.
-  if (test.limitedInRow > 1) return test.limitedInRow >= RUN ? 'limit' : undefined;
-  if (limited) test.runs += 1;
-  test.evidence += limited ? Math.log(test.suspected / silent) : Math.log((1 - test.suspected) / (1 - silent));
-  if (test.evidence <= decisive.limit) return 'limit';
-  if (test.evidence < decisive.noise || test.runs < 3 || test.answers < 30) return undefined;
-  if (shareOf(test) > MOST_NOISE) return 'limit';
-  // Noise has the same share at any rate; a share that falls with the rate points to a limit.
-  return shareOf(test) < 0.6 * test.shareBefore && test.stage < 4 ? 'fading' : 'noise';
-}
-
 export function shareOf({ answers, limited, suspected }: NoiseTest): number {
   return (limited + 20 * suspected) / (answers + 20);
-}
-
-/** Counts one answer under known noise. `run`: the limit refuses every request. `excess`: it refuses some. */
-export function watch(saved: NoiseWatch, noise: number, limited: boolean): 'run' | 'excess' | undefined {
-  saved.run = Math.max(0, saved.run + logRatio(limited, 0.7, noise));
-  saved.excess = Math.max(0, saved.excess + logRatio(limited, noise + Math.max(0.04, noise / 2), noise));
-  if (saved.excess === 0) Object.assign(saved, { answers: 0, limited: 0 });
-  saved.answers += 1;
-  if (limited) saved.limited += 1;
-  if (saved.run > 9) return 'run';
-  return saved.excess > 6 ? 'excess' : undefined;
-}
-
-function logRatio(limited: boolean, one: number, other: number): number {
-  return limited ? Math.log(one / other) : Math.log((1 - one) / (1 - other));
-}
-
-/** Follows the share of 429s while the rate is well below the limit; 0 once they have almost gone. */
-export function follow(noise: number, limited: boolean): number {
-  const next = Math.min(MOST_NOISE, noise + 0.003 * ((limited ? 1 : 0) - noise));
-  return next < LEAST_NOISE ? 0 : next;
 }
 
 /** The budget that an answer's headers state. Only a hint: the rate is learned from 429s. */

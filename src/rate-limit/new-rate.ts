@@ -1,4 +1,4 @@
-import { CUT, isEarly, NOISY_CUT, type SavedClimb, toothOf } from './climb.ts';
+import { CUT, NOISY_CUT, type SavedClimb, toothOf } from './climb.ts';
 import {
   beginCycle,
   beginTest,
@@ -302,8 +302,6 @@ function sinceRefusal(last: SavedRow['refused'], { at, ok = 0 }: Meeting): numbe
   return last === undefined || at - last.at < LEAST_CYCLE_MS ? 0 : ((ok - last.ok) * 1000) / (at - last.at);
 }
 
-/** A shorter Retry-After may just be the length of a round trip. */
-const LEAST_MS = 900;
 /** A random 429 before a window's end looks like a ban too, so a single one does not count. */
 const TELLING = 2;
 const MOST = 3;
@@ -311,31 +309,6 @@ const MOST = 3;
 const FORGIVEN_MS = 60_000;
 /** Windows end within a minute or last far longer. In between lie bans that our own tries prolonged. */
 const silence = { leastMs: 61_000, mostMs: 300_000 };
-
-/** Counts a refusal while the limit is met. If a retry is told to wait longer than before, the meeting is a ban. */
-export function noteRefusal(meeting: Meeting, toldMs: number): void {
-  meeting.refused += 1;
-  const longest = meeting.longestMs ?? meeting.toldMs ?? 0;
-  meeting.longestMs = Math.max(longest, toldMs);
-  const isLonger = longest >= LEAST_MS && toldMs > 1.4 * longest + 300;
-  if (!isOneMore(meeting, toldMs) && !isLonger) return;
-  meeting.longer = (meeting.longer ?? 0) + 1;
-  meeting.isBan = true;
-}
-
-/**
- * Answers to requests in flight together may overtake each other: noise can explain two different waits, only a ban
- * three.
- */
-function isOneMore(meeting: Meeting, toldMs: number): boolean {
-  meeting.waits ??= [meeting.toldMs ?? 0].filter((ms) => ms >= LEAST_MS);
-  if (meeting.tries > 0 || toldMs < LEAST_MS || !meeting.waits.every((ms) => differ(ms, toldMs))) return false;
-  return meeting.waits.push(toldMs) > 2;
-}
-
-function differ(oneMs: number, otherMs: number): boolean {
-  return Math.max(oneMs, otherMs) > 1.4 * Math.min(oneMs, otherMs) + 300;
-}
 
 /**
  * Ends a meeting: a limit that does not prolong its waits has no bans, unless it waited as long as in the last ban.
@@ -404,6 +377,11 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
 function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, passed = 0 } }: Met): void {
   const before = isEarly ? (saved.underWay ?? freshUnderWay) : freshUnderWay;
   saved.underWay = { refused: before.refused + refused - 1, passed: before.passed + passed };
+}
+
+/** Whether the limit was met long before the sawtooth was climbed. */
+function isEarly(saved: SavedClimb, limit: number, noise: number): boolean {
+  return saved.clean < toothOf(saved, limit, noise) / 4;
 }
 
 /** Once a limit is met, most requests in flight are refused as well; noise refuses only its share of them. */

@@ -1,6 +1,5 @@
-import { freshClimb, type SavedClimb } from './climb.ts';
+import type { SavedClimb } from './climb.ts';
 import {
-  freshCapacity,
   freshConcurrency,
   freshWatch,
   type NoiseTest,
@@ -126,14 +125,16 @@ export interface Meeting {
   isChance?: boolean;
 }
 
-/** `retryAfterMs` as the first refusal stated it. */
-export function beginMeeting(
-  first: Pick<Meeting, 'at' | 'ok' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
-  retryAfterMs: number | undefined,
-): Meeting {
-  const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
-  return { ...first, refused: 1, tries: 0, freeAt, toldMs: retryAfterMs };
-}
+export const freshClimb: Readonly<SavedClimb> = {
+  clean: 0,
+  beyond: 0,
+  perHit: 1.5,
+  pauseMs: 0,
+  lastPauseMs: 0,
+  isGuess: false,
+  isWindow: false,
+  bans: false,
+};
 
 /** Whether Retry-After is in whole seconds, as HTTP has it, and so rounded up. */
 export function isWhole(toldMs: number | undefined): boolean {
@@ -193,6 +194,10 @@ export function beginUnderWay(now: number): UnderWay {
     backoff: 500,
     longInRow: 0,
   };
+}
+
+function freshCapacity(now: number): SavedCapacity {
+  return { ok: 0, anchor: { at: now, ok: 0 }, marks: [{ at: now, ok: 0, recovery: true }] };
 }
 
 /**

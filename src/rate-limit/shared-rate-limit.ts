@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import {
   type Asked,
   askAgainMs,
-  type ChangeRateLimit,
   createUsage,
   type Granted,
   LEAST_MS,
   leasePermits,
-  OUTAGE_MS,
-  spaceMs,
+  type SharedRateLimitState,
   validFromOf,
 } from './lease-permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
@@ -25,6 +23,20 @@ interface WriteBudget {
   nextAt(isUrgent: boolean): number;
   written(): void;
 }
+
+/** Time until the next exchange if the store did not answer. */
+const OUTAGE_MS = 1_000;
+
+/**
+ * Changes the shared rate limit as if no other process did so at the same time; `change` may run several times. `now`
+ * is by the clock that all sharers use.
+ */
+export type ChangeRateLimit = <T>(
+  change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
+) => Promise<T>;
+
+/** Timers are hardly finer than this. */
+const LEAST_SPACE_MS = 5;
 
 function createWriteBudget(): WriteBudget {
   /** When the writes so far would end at an even rate. */
@@ -407,6 +419,12 @@ export interface HeldPermits {
   moveBack(ms: number): void;
   /** Drops permits before a moment and returns how many. */
   drop(before: number): number;
+}
+
+/** Permits that were not used in time must not go out in one burst, so they are spaced by this many ms. */
+function spaceMs(perSecond: number): number {
+  const half = 500 / perSecond;
+  return half < LEAST_SPACE_MS ? 0 : half;
 }
 
 export function createHeldPermits(): HeldPermits {

@@ -1,5 +1,4 @@
 import type { RateLimiter } from './rate-limiter.ts';
-import type { LearnedRate } from './saved-rate-limit.ts';
 
 /** A process that shares a rate limit, as of its last request for permits. */
 export interface Sharer {
@@ -23,8 +22,7 @@ export type Sharers = Record<string, Sharer>;
  * second.
  */
 export const SHARE_MS = 600;
-/** A process on its own leases this many permits, within these limits in ms. */
-const ALONE = { permits: 12, least: SHARE_MS, most: 2_000 };
+
 /** Permits count for this long. A process that had more than the others leases less far ahead by the factor `reach`. */
 const EVEN = { memoryMs: 10_000, most: 1.05, reach: 0.7 };
 /** A process that has not asked for this long no longer shares. Longer than any lease. */
@@ -65,12 +63,6 @@ export function mustBeSeen(known: Sharer | undefined, now: Sharer): boolean {
   if (known === undefined || now.at - known.at > SHARER_MS / 4) return true;
   const wants = (one: Sharer): number => Math.min(one.needs ?? 0, (now.most ?? 0) + 1);
   return known.most !== now.most || wants(known) !== wants(now);
-}
-
-/** How far ahead, in ms, permits are leased. Until a limit is met the rate doubles too fast for long leases. */
-export function leaseOf({ rate, limitSeen }: LearnedRate, isAlone: boolean): number {
-  if (!isAlone || !limitSeen) return SHARE_MS;
-  return Math.min(Math.max((ALONE.permits * 1000) / rate, ALONE.least), ALONE.most);
 }
 
 /** What one process learns about calls in flight. */
@@ -256,15 +248,6 @@ export interface SavedCeiling {
   /** When the next permit is due at an even rate. */
   tat: number;
 }
-
-export const freshCeiling: Readonly<SavedCeiling> = {
-  companyRate: null,
-  measuringSince: 0,
-  measuredAt: 0,
-  meetings: 0,
-  inMeeting: false,
-  tat: 0,
-};
 
 /** Measure again after this time, because the company's rate may have changed. */
 const MEASURE_EVERY_MS = 3_600_000;

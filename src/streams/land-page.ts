@@ -20,7 +20,7 @@ import { listLookupIds, readLookupRows, removeLookupRows, saveLookupRows } from 
 import { batchesOf, type Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
-import { factsOf, type RecordPage, type RowFacts } from './read-page.ts';
+import { filledIn, type RecordPage, type RowFacts } from './read-page.ts';
 import type { PullStream } from './stream.ts';
 import { isLookup, type PullName, pullStreams } from './streams.ts';
 import { RECORD } from './with-tables.ts';
@@ -64,6 +64,10 @@ export async function landPage(
     rows: facts.filter(({ id }) => !refused.has(id)),
     quarantined: [...quarantined, ...landed.refused],
   };
+}
+
+export function factsOf({ id, hash, fields }: LandingRow): RowFacts {
+  return { id, hash, filled: filledIn(fields) };
 }
 
 /** Records of a page that cannot be read. */

@@ -1,6 +1,5 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
-import type { LandingRow } from '../hris/port.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';
 import { isNotShown, isRefusedByPartner } from '../partner/client/read-answer.ts';
@@ -234,10 +233,6 @@ export interface RowFacts {
   hash: string;
   /** Names of the fields with a value. */
   filled: readonly string[];
-}
-
-export function factsOf({ id, hash, fields }: LandingRow): RowFacts {
-  return { id, hash, filled: filledIn(fields) };
 }
 
 export function filledIn(fields: EmployeeFields): string[] {

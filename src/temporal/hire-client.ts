@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '@temporalio/client';
+import { Client, type WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { hintSignal } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
-import type { HireTiming, SignalHire } from '../hire/hire.ts';
+import type { HintAbout, HireInput, HireTiming, SignalHire } from '../hire/hire.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
 import { openKeys } from '../vault/keys.ts';
 import type { TemporalConnection } from './connection.ts';
-import { hireStartOptions, hireWorkflowId } from './ids.ts';
+import { attributes, hireWorkflowId, taskQueue } from './ids.ts';
 import { payloadCodec } from './payload-codec.ts';
 
 /** Gives workers and single commands access to this installation's workflows. */
@@ -15,6 +15,15 @@ export interface HireClient {
   client: Client;
   installationId: string;
   timing: HireTiming;
+}
+
+interface HireStart {
+  tenantId: string;
+  jobCandidateId: string;
+  timing: HireTiming;
+  adopt?: boolean;
+  watch?: boolean;
+  behind?: number;
 }
 
 export function createHireClient(
@@ -69,6 +78,25 @@ export async function signalHire(
 
 /** Starts by one process: more than any day brings, fewer than an outage leaves behind. */
 const STARTS = { aSecond: 50, atOnce: 100 } as const;
+
+/** Options to reach a hire's workflow: a running one gets the signal, otherwise one starts with it. */
+export function hireStartOptions(
+  installationId: string,
+  hire: HireStart,
+  about: HintAbout,
+): WorkflowSignalWithStartOptions<[HintAbout]> & { args: [HireInput] } {
+  const { tenantId, jobCandidateId } = hire;
+  return {
+    workflowId: hireWorkflowId(installationId, tenantId, jobCandidateId),
+    taskQueue: taskQueue(installationId),
+    args: [hire],
+    signal: hintSignal,
+    signalArgs: [about],
+    typedSearchAttributes: attributes(tenantId, 'hire'),
+    // Tenants share the workers fairly, and hires come before reconciles.
+    priority: { priorityKey: 2, fairnessKey: tenantId },
+  };
+}
 
 /**
  * Spreads starts over time: the hires that waited through an outage of Temporal, or that an emptied one lost, would

@@ -1,7 +1,5 @@
-import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { bulkQueueOf, hintSignal } from '../../workflows/messages.ts';
-import type { HintAbout, HireInput, HireTiming } from '../hire/hire.ts';
+import { bulkQueueOf } from '../../workflows/messages.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);
@@ -26,34 +24,6 @@ export function reconcileScheduleId(installationId: string, tenantId: string): s
 
 export function streamScheduleId(installationId: string, tenantId: string, stream: string): string {
   return `${installationId}/sync/${tenantId}/${stream}`;
-}
-
-interface HireStart {
-  tenantId: string;
-  jobCandidateId: string;
-  timing: HireTiming;
-  adopt?: boolean;
-  watch?: boolean;
-  behind?: number;
-}
-
-/** Options to reach a hire's workflow: a running one gets the signal, otherwise one starts with it. */
-export function hireStartOptions(
-  installationId: string,
-  hire: HireStart,
-  about: HintAbout,
-): WorkflowSignalWithStartOptions<[HintAbout]> & { args: [HireInput] } {
-  const { tenantId, jobCandidateId } = hire;
-  return {
-    workflowId: hireWorkflowId(installationId, tenantId, jobCandidateId),
-    taskQueue: taskQueue(installationId),
-    args: [hire],
-    signal: hintSignal,
-    signalArgs: [about],
-    typedSearchAttributes: attributes(tenantId, 'hire'),
-    // Tenants share the workers fairly, and hires come before reconciles.
-    priority: { priorityKey: 2, fairnessKey: tenantId },
-  };
 }
 
 export function attributes(tenantId: string, flow: string): TypedSearchAttributes {

@@ -3,6 +3,7 @@ import { isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import { isConnectorError } from '../errors.ts';
 import type { SignalHire } from '../hire/hire.ts';
 import type { Logger } from '../log.ts';
+import { unmadeHiresOf } from '../store/hires.ts';
 import {
   deferDeliveries,
   failDelivery,
@@ -22,9 +23,7 @@ import {
   type HintSender,
   hintRecords,
   hintStreams,
-  hintUnmade,
   hireHints,
-  ofStreamKey,
   type StreamHinter,
 } from './send-hints.ts';
 
@@ -125,6 +124,11 @@ export function startRelay(options: RelayOptions): RunningRelay {
       await within(closeMs, finish());
     },
   };
+}
+
+function ofStreamKey(key: string): { tenantId: string; stream: StreamName } {
+  const [tenantId = '', stream = ''] = key.split(' ');
+  return { tenantId, stream: stream as StreamName };
 }
 
 async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | undefined): Promise<void> {
@@ -354,6 +358,15 @@ async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDe
   const ignored = deliveries.filter((delivery) => !taken.has(delivery));
   await finishDeliveries(relay.store, [...taken], 'relayed');
   await finishDeliveries(relay.store, ignored, 'ignored');
+}
+
+/** Hints at a tenant's hires without an employee, so that the employee is made by the job's current data. */
+async function hintUnmade({ store, signalHire }: HintSender, deliveries: readonly LeasedDelivery[]) {
+  const about = deliveries.filter(({ event }) => dispatchOf(event).hiresOfJob === true);
+  const [{ tenantId } = { tenantId: '' }] = about;
+  const jobIds = new Set(about.flatMap(({ ids }) => ids['jobId'] ?? []));
+  for (const { job_candidate_id: jobCandidateId } of await unmadeHiresOf(store, tenantId, [...jobIds]))
+    await signalHire({ tenantId, jobCandidateId }, 'person', { start: false });
 }
 
 /** Logs why deliveries wait, once a minute for each reason. */

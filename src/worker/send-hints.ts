@@ -1,6 +1,6 @@
 import { isSafeId, type SignalHire } from '../hire/hire.ts';
 import { addHints } from '../store/hints.ts';
-import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
+import { hiresOfEnrolments, latestHires } from '../store/hires.ts';
 import { wasHeld } from '../store/holds.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
@@ -84,15 +84,6 @@ async function hintEnrolled({ store, signalHire, reconciles }: HintSender, deliv
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
   // Nearly every hire ends with an event about its finished enrolment: nothing waits for it, so no reconcile is needed.
   if (known.length === 0) await reconciles.ask(tenantId);
-}
-
-/** Hints at a tenant's hires without an employee, so that the employee is made by the job's current data. */
-export async function hintUnmade({ store, signalHire }: HintSender, deliveries: readonly LeasedDelivery[]) {
-  const about = deliveries.filter(({ event }) => dispatchOf(event).hiresOfJob === true);
-  const [{ tenantId } = { tenantId: '' }] = about;
-  const jobIds = new Set(about.flatMap(({ ids }) => ids['jobId'] ?? []));
-  for (const { job_candidate_id: jobCandidateId } of await unmadeHiresOf(store, tenantId, [...jobIds]))
-    await signalHire({ tenantId, jobCandidateId }, 'person', { start: false });
 }
 
 function jobCandidateIdsOf({ ids }: LeasedDelivery): string[] {
@@ -206,9 +197,4 @@ export async function hintRecords(
 /** One key for coalescing; tenant names contain no space. */
 function streamKey(tenantId: string, stream: StreamName): string {
   return `${tenantId} ${stream}`;
-}
-
-export function ofStreamKey(key: string): { tenantId: string; stream: StreamName } {
-  const [tenantId = '', stream = ''] = key.split(' ');
-  return { tenantId, stream: stream as StreamName };
 }

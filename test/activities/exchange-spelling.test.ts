@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { formOf } from '../../src/exchange/form-of.ts';
+import { formOf } from '../../src/exchange/see-fields.ts';
 import { readFailed } from '../../src/operator/failed.ts';
 import { startApiServer } from '../../src/sandbox/server.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';

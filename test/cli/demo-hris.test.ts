@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { DemoKind } from '../../src/cli/demo/hris.ts';
-import { openDemoHris } from '../../src/cli/demo/hris.ts';
-import { writeDemoFiles } from '../../src/cli/demo/stage.ts';
+import { openDemoHris, writeDemoFiles } from '../../src/cli/demo/stage.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { loadTenantMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';

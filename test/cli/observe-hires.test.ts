@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { countReport, isAsPlayed, observeHires } from '../../src/cli/demo/report.ts';
+import { observeHires } from '../../src/cli/demo/report.ts';
+import { countReport, isAsPlayed } from '../../src/cli/demo.ts';
 import type { LedgerEntry, LedgerRow } from '../../src/sandbox/records/ledger.ts';
 
 const EMPLOYEE = { id: '1', number: '000123', reference: '7001:42' };

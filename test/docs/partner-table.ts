@@ -11,7 +11,7 @@ const root = path.join(import.meta.dirname, '../..');
 const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['src/partner/', undefined],
   ['src/sandbox/', undefined],
-  ['src/cli/demo/', undefined],
+  ['src/cli/demo', undefined],
   ['src/streams/index.ts', undefined],
   ['src/streams/consents.ts', '`consents`'],
   ['src/cli/', 'commands'],

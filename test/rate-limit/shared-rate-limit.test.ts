@@ -1,6 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ChangeRateLimit, SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
-import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
+import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import {
+  type ChangeRateLimit,
+  createSharedRateLimit,
+  type SharedRateLimit,
+} from '../../src/rate-limit/shared-rate-limit.ts';
 import { errorOf } from '../http/servers.ts';
 
 type State = Partial<SharedRateLimitState>;

@@ -1,7 +1,11 @@
 import { vi } from 'vitest';
-import type { ChangeRateLimit, SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
-import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
+import {
+  type ChangeRateLimit,
+  createSharedRateLimit,
+  type SharedRateLimit,
+} from '../../src/rate-limit/shared-rate-limit.ts';
 import { type Limit, seeded } from './limited-server.ts';
 import { type StallingProcesses, type Stalls, stallProcesses } from './stalls.ts';
 

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type LimitedEndpoints, withEndpoints } from '../../src/rate-limit/kept-rate-limits.ts';
-import type { ChangeRateLimit, SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
-import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
+import {
+  type ChangeRateLimit,
+  createSharedRateLimit,
+  type SharedRateLimit,
+} from '../../src/rate-limit/shared-rate-limit.ts';
 import { seeded, tokenBucket } from './limited-server.ts';
 
 const SLOW = 'reports.create';

@@ -4,8 +4,8 @@ import { sql } from '../../src/hris/sql/sql.ts';
 import { loadMapping } from '../../src/mapping/load-mapping.ts';
 import { candidates } from '../../src/streams/index.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, recognitionOf } from '../../src/streams/known-records.ts';
-import { mapRecord } from '../../src/streams/land-page.ts';
-import { factsOf, readRecords } from '../../src/streams/read-page.ts';
+import { factsOf, mapRecord } from '../../src/streams/land-page.ts';
+import { readRecords } from '../../src/streams/read-page.ts';
 import { landings } from '../../src/streams/streams.ts';
 
 const options = sql.optionsSchema(landings).parse({ url: 'sqlite::memory:' });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { bulkTaskQueue, hireStartOptions, taskQueue } from '../../src/temporal/ids.ts';
+import { hireStartOptions } from '../../src/temporal/hire-client.ts';
+import { bulkTaskQueue, taskQueue } from '../../src/temporal/ids.ts';
 
 test('a hire starts under the fairness key of its tenant, before reconciles and streams', () => {
   const timing = { heartbeatMs: 1, attemptMs: 1, retryMs: 1 };

@@ -4,15 +4,20 @@ import type { Places } from '../../config.ts';
 import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
-import { listStreams } from '../../store/streams.ts';
-import { countsOf } from '../../streams/page-outcome.ts';
-import type { StreamCounts } from '../../streams/stream-activities.ts';
-import { pullStreams } from '../../streams/streams.ts';
 import { MAIN_FILE, type Supervisor } from '../supervise.ts';
-import type { EmployeeRow, HrisTables } from './hris.ts';
+import type { EmployeeRow } from './hris.ts';
 import { type Cast, hire, PATIENCE_MS, playOnboarding, setStartDate } from './recruiting.ts';
-import { type HireView, observeHires, type Screen } from './report.ts';
-import { countJobs, demoStreams, openPosition, type Stage } from './stage.ts';
+import { type HireView, observeHires } from './report.ts';
+import type { Stage } from './stage.ts';
+
+/** Shows the demo's progress: bars on a terminal, otherwise a line for each change. */
+export interface Screen {
+  say(line: string): void;
+  /** `held`: job candidates whose hire waits for a person. */
+  show(views: readonly HireView[], held: ReadonlySet<string>): void;
+  /** Leaves the last state on the screen. */
+  stop(): void;
+}
 
 export interface Play extends Places {
   stage: Stage;
@@ -130,112 +135,4 @@ async function answerHold({ stage, cast, screen, tenantsDir, dataDir }: Play, ho
 /** Never resolves: it only lets a failure of `work` end a wait. */
 function failureOf(work: Promise<void> | undefined): Promise<never> {
   return new Promise((_resolve, reject) => void work?.catch(reject));
-}
-
-/** What went from the HR systems to the partner; `diverged` counts values that differ at the end. */
-export interface Streamed {
-  seconds: { requisition: number; correctedNumber: number; crossedEdits: number };
-  diverged: number;
-}
-
-const CORRECTED = '900001';
-/** The city that each side enters at the same moment; the mapping decides which edit stays. */
-const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
-
-/**
- * HR corrects the number of a hired person, and edits their city while the recruiter edits it too; the second customer
- * opens a position that must become a job. Waits until all of it has arrived, or patience ends.
- */
-export async function playStreams(
-  { stage, tables, views }: { stage: Stage; tables: HrisTables; views: readonly HireView[] },
-  stop: AbortSignal,
-): Promise<Streamed> {
-  const [enrolment] = views[0]?.enrolmentIds ?? [];
-  const [employee] = views[0]?.employees ?? [];
-  const candidateId = employee?.reference?.split(':')[1] ?? '';
-  const employeeId = employee?.id ?? '';
-  await tables.edit(employeeId, { number: CORRECTED, city: CITIES.hris });
-  await stage.partner.candidates.update({ params: { candidateId }, body: { city: CITIES.partner } });
-  openPosition(stage.second);
-  const isCrossed = async (): Promise<boolean> => {
-    const { data } = await stage.partner.candidates.get({ params: { candidateId } });
-    return data.city === CITIES.hris && (await tables.readCity(employeeId)) === CITIES.hris;
-  };
-  const [crossed, job, number] = await Promise.all([
-    timed('the city that both sides edited', isCrossed, stop),
-    timed('the job of the open position', async () => (await countJobs(stage.second)) > 0, stop),
-    timed('the corrected number', async () => (await shownNumber(stage, enrolment ?? '')) === CORRECTED, stop),
-  ]);
-  const jobs = await countJobs(stage.second);
-  const isCorrected = (await shownNumber(stage, enrolment ?? '')) === CORRECTED;
-  return {
-    seconds: { requisition: job, correctedNumber: number, crossedEdits: crossed },
-    diverged: Math.abs(jobs - 1) + (isCorrected ? 0 : 1) + ((await isCrossed()) ? 0 : 1),
-  };
-}
-
-async function shownNumber({ partner }: Stage, onboardingCandidateId: string): Promise<unknown> {
-  const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId } });
-  return (data.externalStatus as { employeeId?: unknown } | null | undefined)?.employeeId;
-}
-
-/** A wait that takes longer is told. */
-const QUIET_MS = 60_000;
-
-/** Seconds until `holds` is true, or until patience ends. */
-async function timed(what: string, holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
-  const began = performance.now();
-  const notice = setTimeout(() => process.stderr.write(`Still waiting for ${what}.\n`), QUIET_MS);
-  try {
-    while (!(await holds()) && !stop.aborted && performance.now() < began + PATIENCE_MS) await pause(250);
-  } finally {
-    clearTimeout(notice);
-  }
-  return Math.round((performance.now() - began) / 100) / 10;
-}
-
-/** Records of each stream: at the partner, and in the HRIS's landing table. */
-export type Pulled = Record<DemoStream, { partner: number; hris: number }>;
-
-type DemoStream = (typeof demoStreams)[number];
-
-/** Waits until every stream has landed all of the partner's records, or patience ends. */
-export async function untilPulled({ partner: client }: Stage, tables: HrisTables, stop: AbortSignal): Promise<Pulled> {
-  const lists = await Promise.all(demoStreams.map((name) => client.readAll(pullStreams[name].list, {})));
-  const partner = new Map<DemoStream, number>(
-    demoStreams.map((name, index) => [name, lists[index]?.items.length ?? 0]),
-  );
-  const until = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const countOf = async (name: DemoStream) => ({
-      partner: partner.get(name) ?? 0,
-      hris: await tables.count(`partner_${name}`),
-    });
-    const pulled = { candidates: await countOf('candidates'), jobs: await countOf('jobs') };
-    if (isPulled(pulled) || stop.aborted || performance.now() > until) return pulled;
-    await pause(200);
-  }
-}
-
-export function isPulled(pulled: Partial<Pulled>): boolean {
-  return Object.values(pulled).every(({ partner, hris }) => partner === hris && partner > 0);
-}
-
-/**
- * A finished run of every stream, by `<tenant>/<stream>`: the latest, or the next to end if the latest is in progress,
- * because a run's counts are complete only at its end. When patience ends, a run is counted as it is.
- */
-export async function countStreams(store: Store, stop: AbortSignal): Promise<Record<string, StreamCounts>> {
-  const ended = new Map<string, StreamCounts>();
-  const until = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const rows = await listStreams(store);
-    const isLast = stop.aborted || performance.now() > until;
-    const counted = rows.map((row) => ({ row, key: `${row.tenant_id}/${row.stream}` }));
-    for (const { row, key } of counted) {
-      if (!ended.has(key) && (isLast || row.state !== 'running')) ended.set(key, countsOf(row));
-    }
-    if (ended.size === rows.length) return Object.fromEntries(ended);
-    await pause(50);
-  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPartnerClient, type PartnerClient } from '../../partner/client/create-partner-client.ts';
+import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import type { ControlClient } from '../../sandbox/control/client.ts';
 import { renderTable } from '../command.ts';
@@ -13,37 +13,6 @@ export interface StoryFacts {
   stageType: 'SHORTLISTED' | 'SCREEN' | 'ASSESSMENT';
   assessmentId: string;
   bookingScheduleId: string;
-}
-
-const STAGES = ['ASSESSMENT', 'SCREEN', 'SHORTLISTED'] as const;
-
-/** Sets up an AI interview and a calendar at the hiring platform. */
-export async function prepareStory(partner: PartnerClient, control: ControlClient): Promise<StoryFacts> {
-  const { items: jobs } = await partner.readAll(contract.jobs.list, { query: { status: 'ACTIVE' } });
-  const made = (await control.act('createAssessment', { title: 'First interview' })) as { assessmentId: string };
-  const calendar = await control.act('createBookingSchedule', { name: 'Second interview', timezone: 'Europe/Berlin' });
-  const facts = { assessmentId: made.assessmentId, bookingScheduleId: String(calendar.id) };
-  for (const stageType of STAGES) {
-    const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType } });
-    const taken = new Set(items.map(({ jobCandidateDetails }) => String(jobCandidateDetails.jobId)));
-    const free = jobs.find(({ id }) => !taken.has(String(id)));
-    if (free !== undefined) return { ...facts, stageType, jobId: Number(free.id) };
-  }
-  throw new Error('Each job has somebody in every stage; the story needs an empty one. Choose another --seed.');
-}
-
-/** The tenant file's part for the story: extra streams, and a section. */
-export function storySettings({ jobId, stageType, assessmentId }: StoryFacts): { streams: string; section: string } {
-  return {
-    streams: `  applications: { every: 1h }
-  interviews: { every: 1h } # by webhook
-  bookings: { every: 5s } # no webhook tells of them
-  invitations: { every: 1h } # by webhook
-`,
-    section: `invitations: # whoever comes into the stage is invited, once
-  rules: [{ on: { stage: ${stageType}, jobs: ["${jobId}"] }, assessment: "${assessmentId}" }]
-`,
-  };
 }
 
 /** One thing that both sides have records of. */
@@ -293,11 +262,6 @@ export type Cast = Record<keyof typeof STORIES, Recruit>;
 
 const START_DATE = 'Start date';
 const SEEDED_STAGES = ['SHORTLISTED', 'SCREEN', 'ASSESSMENT', 'APPLIED', 'SOURCED'] as const;
-
-/** The partner API, for the simulated recruiter. */
-export function openPartner(baseUrl: string, apiKey: string): PartnerClient {
-  return createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
-}
 
 /** Chooses five people who are not hired yet, creates the start date field, and fills it for four of them. */
 export async function castHires(partner: PartnerClient): Promise<Cast> {

@@ -3,14 +3,31 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { CustomerHris, hrisSources } from '../../counterparts/hris-sources.ts';
 import { freePort } from '../../free-port.ts';
-import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
+import { openSqlDatabase } from '../../hris/sql/open-database.ts';
+import { createPartnerClient, type PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';
 import { Announcement } from '../part.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
-import { type DemoHris, type DemoKind, openDemoHris } from './hris.ts';
-import { openPartner, prepareStory, type StoryFacts, storySettings } from './recruiting.ts';
+import type { DemoKind, EmployeeRow, HrisTables } from './hris.ts';
+import type { StoryFacts } from './recruiting.ts';
+
+/** The HR system of the demo's first customer. */
+interface DemoHris {
+  /** YAML under `hris:` in the tenant file, without the connection. */
+  settings: string;
+  /** What is sent to the partner as Employee ID. */
+  employeeId: 'number' | 'id';
+  /** The secrets that `settings` refers to. */
+  env: NodeJS.ProcessEnv;
+  /** The HR system's own records: the demo counts these, not what the connector reports. */
+  employees(): Promise<EmployeeRow[]>;
+  /** Tables for landed records and for the streams of the demo; absent if the HR system has none. */
+  tables?: HrisTables;
+  close(): Promise<void>;
+}
 
 /** The demo's surroundings: a fresh directory, a sandbox with people, and a matching tenant file. */
 export interface Stage {
@@ -45,6 +62,8 @@ export interface StageOptions {
   /** A story to play in place of the five hires. */
   story?: 'recruiting' | undefined;
 }
+
+const STAGES = ['ASSESSMENT', 'SCREEN', 'SHORTLISTED'] as const;
 
 /** Builds the stage under the data directory; reuses nothing of an earlier run. */
 export async function buildStage({ dataDir, seed, hris: kind, story: name }: StageOptions): Promise<Stage> {
@@ -100,11 +119,143 @@ export async function buildStage({ dataDir, seed, hris: kind, story: name }: Sta
   };
 }
 
+/** Sets up an AI interview and a calendar at the hiring platform. */
+async function prepareStory(partner: PartnerClient, control: ControlClient): Promise<StoryFacts> {
+  const { items: jobs } = await partner.readAll(contract.jobs.list, { query: { status: 'ACTIVE' } });
+  const made = (await control.act('createAssessment', { title: 'First interview' })) as { assessmentId: string };
+  const calendar = await control.act('createBookingSchedule', { name: 'Second interview', timezone: 'Europe/Berlin' });
+  const facts = { assessmentId: made.assessmentId, bookingScheduleId: String(calendar.id) };
+  for (const stageType of STAGES) {
+    const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType } });
+    const taken = new Set(items.map(({ jobCandidateDetails }) => String(jobCandidateDetails.jobId)));
+    const free = jobs.find(({ id }) => !taken.has(String(id)));
+    if (free !== undefined) return { ...facts, stageType, jobId: Number(free.id) };
+  }
+  throw new Error('Each job has somebody in every stage; the story needs an empty one. Choose another --seed.');
+}
+
 async function openHris(kind: DemoKind, dir: string): Promise<DemoHris> {
   const hris = await openDemoHris(kind, dir);
   // Processes started from now on read the secrets from this environment.
   Object.assign(process.env, hris.env);
   return hris;
+}
+
+/** Installs missing parts, like the tests of this kind. */
+export async function openDemoHris(kind: DemoKind, dir: string): Promise<DemoHris> {
+  switch (kind) {
+    case 'sql':
+      return sqlHris(`sqlite:${join(dir, 'hris.db')}`, async () => undefined);
+    case 'postgresql':
+      return onPostgres();
+    case 'mariadb':
+      return onMariadb();
+    case 'tryton':
+    case 'sftp':
+    case 'bamboohr':
+    case 'scim':
+    case 'odoo':
+      return onCounterpart(kind);
+  }
+}
+
+async function onCounterpart(kind: keyof typeof hrisSources): Promise<DemoHris> {
+  const { hrisSources: sources } = await import('../../counterparts/hris-sources.ts');
+  const source = await sources[kind]();
+  const hris = await source.open();
+  return {
+    settings: yamlOf(hris.settings),
+    employeeId: hris.employeeId ?? 'number',
+    env: hris.env,
+    employees: () => hris.employees(),
+    async close() {
+      await hris.close();
+      await source.stop();
+    },
+  };
+}
+
+function yamlOf(settings: CustomerHris['settings']): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`)
+    .join('');
+}
+
+async function onMariadb(): Promise<DemoHris> {
+  const { startMariadb } = await import('../../counterparts/start-mariadb.ts');
+  const server = await startMariadb();
+  return sqlHris(await server.newDatabase(), () => server.stop());
+}
+
+async function onPostgres(): Promise<DemoHris> {
+  const { startPostgres } = await import('../../counterparts/start-postgres.ts');
+  const { newDatabase } = await import('../../counterparts/start-postgres.ts');
+  const server = await startPostgres();
+  return sqlHris(await newDatabase(server.url), () => server.stop());
+}
+
+function sqlHris(url: string, stop: () => Promise<void>): DemoHris {
+  const tables = openTables(url);
+  return {
+    settings: `  kind: sql
+  url: ${JSON.stringify(url)}
+  createTable: true # for demonstrations; a customer's table belongs to the customer
+  changes: { column: changed_at, overlap: 2s } # how employees that somebody edited there are found
+`,
+    employeeId: 'number',
+    env: {},
+    employees: () => tables.employees(),
+    tables,
+    async close() {
+      await tables.close();
+      await stop();
+    },
+  };
+}
+
+function openTables(url: string): HrisTables {
+  const database = openSqlDatabase(url, { create: true });
+  const known = new Set<string>();
+  /** The connector creates the tables when it first connects. */
+  const isMade = async (table: string): Promise<boolean> => {
+    if (!known.has(table)) for (const { name } of await database.kysely.introspection.getTables()) known.add(name);
+    return known.has(table);
+  };
+  return {
+    async employees() {
+      if (!(await isMade('employees'))) return [];
+      const { kysely } = database;
+      const columns = ['id', 'employee_number', 'external_ref'];
+      const rows = await kysely.selectFrom('employees').select(columns).orderBy('id').execute();
+      return rows.map(({ id, employee_number: number, external_ref: reference }) => ({
+        id: String(id),
+        number: String(number),
+        reference: typeof reference === 'string' ? reference : null,
+      }));
+    },
+    async count(table) {
+      if (!(await isMade(table))) return 0;
+      const count = database.kysely.fn.countAll().as('n');
+      return Number((await database.kysely.selectFrom(table).select(count).executeTakeFirst())?.['n']);
+    },
+    async rows(table) {
+      return (await isMade(table)) ? database.kysely.selectFrom(table).selectAll().execute() : [];
+    },
+    async readCity(id) {
+      const query = database.kysely.selectFrom('employees').select('city').where('id', '=', id);
+      return (await query.executeTakeFirst())?.['city'];
+    },
+    async edit(id, { number, city }) {
+      // SQLite derives the number from the id, so a corrected number has a column of its own.
+      const column = database.dialect === 'sqlite' ? 'corrected_number' : 'employee_number';
+      await database.kysely
+        .updateTable('employees')
+        .set({ [column]: number, city })
+        .where('id', '=', id)
+        .execute();
+    },
+    close: () => database.close(),
+  };
 }
 
 function makeKey(): string {
@@ -116,6 +267,11 @@ async function buildSecond(partnerUrl: string, apiKey: string, hrisFile: string)
   const fields = await defineFields(partner);
   makePositions(hrisFile);
   return { partner, hrisFile, ...fields };
+}
+
+/** The partner API, for the simulated recruiter. */
+function openPartner(baseUrl: string, apiKey: string): PartnerClient {
+  return createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
 }
 
 /** With a state file and a fixed port it could be restarted; here its ports are random, so the demo ends with it. */
@@ -212,6 +368,20 @@ const EMPLOYEES_FILE = `# What both sides may edit, and whose value stays where 
 fields:
   city: { from: candidate.city, direction: both, owner: either, conflict: hris }
 `;
+
+/** The tenant file's part for the story: extra streams, and a section. */
+function storySettings({ jobId, stageType, assessmentId }: StoryFacts): { streams: string; section: string } {
+  return {
+    streams: `  applications: { every: 1h }
+  interviews: { every: 1h } # by webhook
+  bookings: { every: 5s } # no webhook tells of them
+  invitations: { every: 1h } # by webhook
+`,
+    section: `invitations: # whoever comes into the stage is invited, once
+  rules: [{ on: { stage: ${stageType}, jobs: ["${jobId}"] }, assessment: "${assessmentId}" }]
+`,
+  };
+}
 
 function secondFile({ partnerUrl, hrisFile, referenceField, employeeIdField }: SecondFacts): string {
   return `# Another customer, another direction: positions of its HR system become jobs of the hiring platform.

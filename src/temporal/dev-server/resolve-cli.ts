@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { constants as priorities, setPriority } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,16 +11,7 @@ import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import {
-  cachedCli,
-  cacheFolder,
-  isCached,
-  PINNED_ARCHIVES,
-  PINNED_CLI,
-  placeCli,
-  readCliVersion,
-  withCacheLock,
-} from './cli-cache.ts';
+import { cacheFolder, PINNED_CLI, readCliVersion, withCacheLock } from './cli-cache.ts';
 import { spawnTied } from './spawn-tied.ts';
 
 type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
@@ -48,6 +39,17 @@ interface ResolveCliOptions {
 type Found = Omit<ResolvedCli, 'seconds'>;
 type Search = Required<Omit<ResolveCliOptions, 'archiveSha256'>> &
   Pick<ResolveCliOptions, 'archiveSha256'> & { tried: string[] };
+
+/**
+ * SHA-256 of the release's archives, by platform and machine as the download service names them. Without an entry here
+ * nothing is downloaded, and the CLI is built with Go, which verifies its modules itself.
+ */
+const PINNED_ARCHIVES: Readonly<Record<string, string>> = {
+  'linux amd64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  'linux arm64': 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  'darwin amd64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  'darwin arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+};
 
 /**
  * Finds or obtains the Temporal CLI: TEMPORAL_CLI_PATH, PATH, our cache, Temporal's download, a build with Go.
@@ -131,6 +133,19 @@ async function fromCache({ env, tried }: Search): Promise<Found | undefined> {
   }
 }
 
+/** Whether the cache has a binary. */
+async function isCached(folder: string): Promise<boolean> {
+  return access(cachedCli(folder)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The path of the cached binary, whether it exists or not. */
+function cachedCli(folder: string): string {
+  return path.join(folder, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+}
+
 async function obtain(search: Search): Promise<Found> {
   const folder = cacheFolder(search.env);
   const waiting = () => search.onProgress({ doing: 'Waiting for another process that fetches the Temporal CLI' });
@@ -165,6 +180,25 @@ async function obtainInto(folder: string, search: Search): Promise<Found> {
     `No Temporal CLI. Tried:\n${list}\nInstall it (https://docs.temporal.io/cli), install Go, set TEMPORAL_CLI_PATH, ` +
       'or set TEMPORAL_ADDRESS to use a Temporal cluster.',
   );
+}
+
+/**
+ * Lets `write` fill a scratch folder and renames the file it returns into place, so that readers see the whole binary
+ * or none. Removes what killed processes left behind. Call it only while holding the lock.
+ */
+async function placeCli(folder: string, write: (scratch: string) => Promise<string>): Promise<string> {
+  const left = (await readdir(folder)).filter((name) => name.startsWith('partial-'));
+  await Promise.all(left.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
+  const scratch = path.join(folder, `partial-${randomUUID()}`);
+  await mkdir(scratch);
+  try {
+    const written = await write(scratch);
+    await chmod(written, 0o755);
+    await rename(written, cachedCli(folder));
+    return cachedCli(folder);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 }
 
 function noCli(message: string, cause?: unknown): ConnectorError {

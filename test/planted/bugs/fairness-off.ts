@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'hires without the fairness key of their tenant',
   patches: [
     {
-      file: 'src/temporal/ids.ts',
+      file: 'src/temporal/hire-client.ts',
       find: 'priority: { priorityKey: 2, fairnessKey: tenantId },',
       replace: 'priority: { priorityKey: 2 },',
     },
