@@ -32,8 +32,7 @@ import { checkSearchAttributes, connectTemporal, type TemporalConnection } from 
 import { forgettingIn } from './temporal/forget-hire.ts';
 import { createHireClient, type HireClient, paceStarts, signalHire } from './temporal/hire-client.ts';
 import { hireWorkflowId } from './temporal/ids.ts';
-import { askLastReconcile, triggerReconcile } from './temporal/schedules.ts';
-import { hintStream } from './temporal/start-sync.ts';
+import { askLastReconcile, hintStream, triggerReconcile } from './temporal/schedules.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
 import { currentTenants } from './tenants/current-tenants.ts';
 import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';

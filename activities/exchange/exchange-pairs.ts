@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { amendsOnly } from '../../src/exchange/amendments.ts';
 import { giversFirst } from '../../src/exchange/givers-first.ts';
 import { sumOfTallies, type Tally, type WrittenPairs, withoutAllowed } from '../../src/exchange/pair-limits.ts';
 import { TAKEN } from '../../src/exchange/plan-pair.ts';
+import { amendsOnly } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { commitPairs, countMarked, forgetAllowed, type PairCounts, savePair } from '../../src/store/exchange-pairs.ts';
@@ -18,10 +18,8 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { type Beat, inRun, stopAt } from '../streams/reading.ts';
-import type { ExchangeContext } from './exchange-context.ts';
-import { forgetUnlinked, noteUnread } from './note-unread.ts';
-import { openContext, scopeOf } from './open-context.ts';
-import { type ReadPair, readPairs } from './read-pairs.ts';
+import { type ExchangeContext, openContext, scopeOf } from './open-context.ts';
+import { forgetUnlinked, noteUnread, type ReadPair, readPairs } from './read-pairs.ts';
 import {
   areFewWith,
   assertSurveyed,

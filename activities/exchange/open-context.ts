@@ -1,16 +1,28 @@
 import { ConnectorError } from '../../src/errors.ts';
-import { amendsOnly } from '../../src/exchange/amendments.ts';
-import { sayToPartner } from '../../src/exchange/say-to-partner.ts';
-import { customFieldsMapped } from '../../src/mapping/custom-fields.ts';
-import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
+import { amendsOnly, sayToPartner } from '../../src/exchange/see-fields.ts';
+import { type CustomFieldUse, customFieldsMapped } from '../../src/mapping/custom-fields.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { BY_ITSELF, type WriteOrigin } from '../../src/store/foreign-writes.ts';
 import type { PairScope } from '../../src/store/linked-pairs.ts';
+import { withTables } from '../../src/streams/stream.ts';
 import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
-import { entityOf } from '../../src/streams/streams.ts';
-import { withTables } from '../../src/streams/with-tables.ts';
+import { entityOf, type StreamName } from '../../src/streams/streams.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
 import { definitionsInUse } from '../fields/field-values.ts';
-import type { ExchangeContext } from './exchange-context.ts';
-import { createJobsList } from './jobs-list.ts';
+import { createJobsList, type Reading } from './read-sides.ts';
+
+/** Everything that one step of a run needs to read and write its pairs. */
+export interface ExchangeContext extends Reading {
+  deps: ActivityDeps;
+  key: { tenantId: string; stream: StreamName };
+  runId: string;
+  mapping: Mapping;
+  /** The custom fields that the mapping names. */
+  uses: readonly CustomFieldUse[];
+  origin: WriteOrigin;
+  /** A person asked for this run. */
+  full: boolean;
+}
 
 /**
  * Opens what a run needs to read its pairs.

@@ -2,11 +2,16 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import { amendedFrom, amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
 import { type Heard, hearEchoes } from '../../src/exchange/hear-echoes.ts';
 import { fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
-import { customFieldOf } from '../../src/exchange/say-to-partner.ts';
-import { exchangedFields, seeFields } from '../../src/exchange/see-fields.ts';
+import {
+  amendedFrom,
+  amendsOnly,
+  customFieldOf,
+  exchangedFields,
+  hiredForms,
+  seeFields,
+} from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
 import { type CompiledField, readsSource } from '../../src/mapping/compile-rule.ts';
 import { decodeCustomFields } from '../../src/mapping/custom-fields.ts';
@@ -16,16 +21,16 @@ import { type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/ex
 import { openConflicts } from '../../src/store/field-conflicts.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { readJobs } from '../../src/store/jobs.ts';
-import type { LinkedPair } from '../../src/store/linked-pairs.ts';
+import { findPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
+import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import type { FieldConflictRow } from '../../src/store/stream-tables.ts';
 import { definitionsInUse } from '../fields/field-values.ts';
 import { isOfAnother, isStranger, personIn } from '../hire/read-employee.ts';
 import { employeeReference } from '../hire/with-hire.ts';
 import { type Elapsed, startClock } from '../hire/write-once.ts';
-import type { ExchangeContext } from './exchange-context.ts';
-import type { FetchedRecord } from './fetch-people.ts';
-import { employeeOfPair, type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
+import { type ExchangeContext, scopeOf } from './open-context.ts';
+import { employeeOfPair, type FetchedRecord, type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
 
 /** One pair as both sides were just read, and the plan made from it. */
 export interface ReadPair {
@@ -302,4 +307,30 @@ function knownOf(
       ? { identities: { ...identities, ...now } }
       : {}),
   };
+}
+
+/** Names pairs that cannot be read, with the reason, and takes those off the list that can be read again. */
+export async function noteUnread(
+  { deps, key, runId }: ExchangeContext,
+  read: readonly Pick<ReadPair, 'pair' | 'found'>[],
+): Promise<void> {
+  const known = new Map((await readQuarantine(deps.store, key)).map((row) => [row.record_key, row.reason]));
+  const news = read.flatMap(({ pair, found }) =>
+    'unreadable' in found && known.get(pair.pairId) !== found.unreadable
+      ? [{ key: pair.pairId, reason: found.unreadable }]
+      : [],
+  );
+  const over = read.flatMap(({ pair, found }) =>
+    'unreadable' in found || !known.has(pair.pairId) ? [] : [pair.pairId],
+  );
+  if (news.length + over.length > 0) await changeQuarantine(deps.store, key, runId, { page: 0, over, news });
+}
+
+/** Takes pairs off the list that are not linked any more: no run reads them again. */
+export async function forgetUnlinked(context: ExchangeContext): Promise<void> {
+  const { deps, key, runId } = context;
+  const ids = (await readQuarantine(deps.store, key)).map((row) => row.record_key);
+  const linked = new Set((await findPairs(deps.store, scopeOf(context), ids)).map(({ pairId }) => pairId));
+  const over = ids.filter((id) => !linked.has(id));
+  if (over.length > 0) await changeQuarantine(deps.store, key, runId, { page: 0, over, news: [] });
 }

@@ -5,7 +5,7 @@ import type { PartnerClient } from '../../src/partner/client/create-partner-clie
 import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { SendGuard } from '../hire/write-once.ts';
-import type { ExchangeContext } from './exchange-context.ts';
+import type { ExchangeContext } from './open-context.ts';
 
 /**
  * Outcome of one field's write. `stale`: its side holds another value by now, so nothing was written. `unknown`: the

@@ -13,8 +13,7 @@ import { countPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/streams.ts';
 import { stopAt } from '../streams/reading.ts';
-import type { ExchangeContext } from './exchange-context.ts';
-import { scopeOf } from './open-context.ts';
+import { type ExchangeContext, scopeOf } from './open-context.ts';
 import { readPairs } from './read-pairs.ts';
 import { busyIn, type PlannedPair, plannedIn } from './write-pairs.ts';
 

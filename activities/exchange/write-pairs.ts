@@ -21,10 +21,9 @@ import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
-import type { ExchangeContext } from './exchange-context.ts';
-import { positionsIn } from './positions-in.ts';
+import type { ExchangeContext } from './open-context.ts';
 import type { ReadPair } from './read-pairs.ts';
-import { employeeOfPair, type HeldRecord } from './read-sides.ts';
+import { employeeOfPair, type HeldRecord, positionsIn } from './read-sides.ts';
 import {
   attempt,
   type Outcomes,

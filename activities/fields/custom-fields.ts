@@ -17,7 +17,7 @@ import { type FieldDefinition, readMatches, saveFields, saveMatches } from '../.
 import type { Store } from '../../src/store/open-store.ts';
 import type { AlarmKind } from '../../src/store/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
-import { shareReads } from '../presence/share-reads.ts';
+import { shareReads } from '../presence/fetch-job-candidates.ts';
 
 /** The partner's custom fields, and when the reading began. */
 interface Definitions {

@@ -11,8 +11,7 @@ import {
 } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
-import type { Refusal } from '../../src/person/change-person.ts';
-import type { Employed, Person } from '../../src/person/person.ts';
+import type { Employed, Person, Refusal } from '../../src/person/person.ts';
 import { lastRestoredAt } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { findHireRow } from '../../src/store/hires.ts';

@@ -30,8 +30,8 @@ import { hireOf } from '../../src/store/open-store.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
+import { shareReads } from '../presence/fetch-job-candidates.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { shareReads } from '../presence/share-reads.ts';
 import { claimPerson } from './ask-person.ts';
 import { heldOutsideScope, type Seen, seePerson } from './read-sources.ts';
 import {

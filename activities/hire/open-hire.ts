@@ -5,7 +5,7 @@ import type { Change, HirePolicy, HireRef, HireStep, Observed } from '../../src/
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import { type Held, refusalHold } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
-import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
+import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-enrolment.ts';
 import { shownStatus } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { observes } from '../../src/store/freezes.ts';

@@ -10,8 +10,7 @@ import {
 import type { Held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import { decidedAbout } from '../../src/person/change-person.ts';
-import { type Employed, isSameCandidate } from '../../src/person/person.ts';
+import { decidedAbout, type Employed, isSameCandidate } from '../../src/person/person.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
   type EmployeeObservation,

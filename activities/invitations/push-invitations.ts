@@ -35,13 +35,14 @@ import {
   ifShown,
   isAssessment,
   lookAll,
+  type Met,
+  moveOn,
   outcomeOf,
   readFlow,
   readFlows,
   referenceOf,
   targetOf,
 } from './ask-partner.ts';
-import { type Met, moveOn } from './move-on.ts';
 
 /**
  * Invites the people named by the tenant's rules, once per person and assessment: commits the intent, sends one request

@@ -9,18 +9,18 @@ import {
   optionsAfter,
   planOptions,
 } from '../../src/plan/plan-options.ts';
-import type { FieldDefinition } from '../../src/store/fields.ts';
-import { concludeWrites, type FieldChange, type NewWrite, readOpenWrites } from '../../src/store/foreign-writes.ts';
-import { batchesOf } from '../../src/store/open-store.ts';
 import {
   bearersOf,
+  type FieldDefinition,
   noteInUse,
   noteOptionLabels,
   type OptionsKey,
   readInUse,
   readOptionLabels,
   settleLeaving,
-} from '../../src/store/option-labels.ts';
+} from '../../src/store/fields.ts';
+import { concludeWrites, type FieldChange, type NewWrite, readOpenWrites } from '../../src/store/foreign-writes.ts';
+import { batchesOf } from '../../src/store/open-store.ts';
 import {
   allowedCodes,
   forgetAllowed,

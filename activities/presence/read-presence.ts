@@ -8,8 +8,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
 import { countOf } from '../reconcile/decisions.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
-import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
-import { repeated, shareReads } from './share-reads.ts';
+import { type Fetched, fetchJobCandidates, repeated, shareReads } from './fetch-job-candidates.ts';
 import { askStageFilter, isRejected, listStage, readStagePage, type StageList } from './stage-filter.ts';
 
 /** A job as the jobs list last showed it. */

@@ -16,7 +16,7 @@ import type { RequisitionRow } from '../../src/store/push-tables.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
-import { withTables } from '../../src/streams/with-tables.ts';
+import { withTables } from '../../src/streams/stream.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';

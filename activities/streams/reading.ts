@@ -36,9 +36,8 @@ import {
 } from '../../src/streams/land-page.ts';
 import { advance } from '../../src/streams/page-outcome.ts';
 import { type Parts, type RecordPage, type RowFacts, readParts } from '../../src/streams/read-page.ts';
-import type { PullStream } from '../../src/streams/stream.ts';
+import { type PullStream, withTables } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams, type StreamName } from '../../src/streams/streams.ts';
-import { withTables } from '../../src/streams/with-tables.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
 import { fittedMapping } from '../fields/custom-fields.ts';

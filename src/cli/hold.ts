@@ -1,8 +1,16 @@
 import type { Command } from 'commander';
 import { explainedAt } from '../docs.ts';
 import { age, count } from '../in-words.ts';
-import type { HoldGroup, HoldView } from '../operator/holds.ts';
-import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
+import {
+  answeredText,
+  answerHold,
+  answerHolds,
+  groupHolds,
+  type HoldGroup,
+  type HoldView,
+  listHolds,
+  readHold,
+} from '../operator/holds.ts';
 import { AS, byOf, example, harmless, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 

@@ -4,8 +4,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type OwnTable, readOwnTables } from '../hris/sql/describe.ts';
-import { count } from '../in-words.ts';
-import { nearest } from '../nearest.ts';
+import { count, nearest } from '../in-words.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
 import {
   assertAbsent,

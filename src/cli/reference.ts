@@ -1,7 +1,6 @@
 import type { Argument, Command } from 'commander';
 import { Registry } from 'prom-client';
-import type { HoldEntry } from '../hire/answers.ts';
-import { type Answer, answers } from '../hire/answers.ts';
+import { type Answer, answers, type HoldEntry } from '../hire/answers.ts';
 import type { HireState, HireStep } from '../hire/hire.ts';
 import { holdCatalogue } from '../hire/hold-catalogue.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';

@@ -4,13 +4,12 @@ import { type Command, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { askWorker, installationMark } from '../operator/ask-worker.ts';
-import { type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
+import { reconcileNow, type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { reconcileNow } from '../operator/reconcile-now.ts';
 import { type Places, placesIn, storeIn } from '../places.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
-import type { SyncRun } from '../temporal/start-sync.ts';
+import type { SyncRun } from '../temporal/schedules.ts';
 import {
   AS,
   byOf,

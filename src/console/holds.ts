@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
 import { isConnectorError } from '../errors.ts';
-import type { HoldEntry } from '../hire/answers.ts';
-import { entryOf } from '../hire/answers.ts';
+import { entryOf, type HoldEntry } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { holdCatalogue } from '../hire/hold-catalogue.ts';
 import { age, count } from '../in-words.ts';

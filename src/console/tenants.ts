@@ -3,8 +3,8 @@ import { withCode } from '../docs.ts';
 import { ConnectorError } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { age, count } from '../in-words.ts';
+import { reconcileNow } from '../operator/follow-stream.ts';
 import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
-import { reconcileNow } from '../operator/reconcile-now.ts';
 import { readRateLimits } from '../operator/status.ts';
 import {
   assertLive,

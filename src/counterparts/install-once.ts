@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ConnectorError } from '../errors.ts';
-import { cacheFolder, withCacheLock } from '../temporal/dev-server/cli-cache.ts';
+import { cacheFolder, withCacheLock } from '../temporal/dev-server/resolve-cli.ts';
 import { spawnTied, type TiedOptions } from '../temporal/dev-server/spawn-tied.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import type { Side } from '../hire/hire.ts';
-import { EMPTY_FORM } from './form-of.ts';
 import type { FieldWrite, PairPlan } from './plan-pair.ts';
+import { EMPTY_FORM } from './see-fields.ts';
 
 /** A write's effect on its side. met: the field of this pair was never compared before. */
 type Effect = 'emptied' | 'changed' | 'met';

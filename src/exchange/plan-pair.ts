@@ -3,9 +3,7 @@ import { type Decision, type Merge, mergeField, type Seen } from '../plan/merge-
 import type { SentForms } from '../store/exchange-pairs.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { ConflictKind, FieldConflictRow } from '../store/stream-tables.ts';
-import { EMPTY_FORM } from './form-of.ts';
-import { type PartnerValue, sayToPartner } from './say-to-partner.ts';
-import type { SeenField, SideValue } from './see-fields.ts';
+import { EMPTY_FORM, type PartnerValue, type SeenField, type SideValue, sayToPartner } from './see-fields.ts';
 
 /** A field where the sides differ, as people see it: each side's value, and what happens to it. */
 export interface Finding {

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
+import type { Change, EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
 import { decodeCustomFields } from '../mapping/custom-fields.ts';
 import { applies, evaluateField, type Refusal, valueBack } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { bareText, type MappingSources } from '../mapping/read-source.ts';
+import { bareText, foldLabel, type MappingSources } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
 import type { CustomFieldValue } from '../partner/contract/custom-field-values.ts';
+import { encodeValue } from '../partner/custom-field-forms.ts';
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { Value } from '../values/transforms.ts';
-import { EMPTY_FORM } from './form-of.ts';
-import { sayToPartner } from './say-to-partner.ts';
+
+/** One place in a partner record and the value sent for it; null clears a custom field. */
+export type PartnerValue = { customFieldId: string; sent: Value | null } | { property: string; sent: Value };
+
+/** Form of a field without a value. */
+export const EMPTY_FORM = '';
 
 /** One side's value of a field, in the HR system's notation. `refusal` says why the other side cannot hold it. */
 export interface SideValue {
@@ -96,7 +101,7 @@ export function storedForm(
 }
 
 /** Form of a value in one field of one pair. */
-export function fieldForm(pairId: string, field: CompiledField, value: FieldValue): string {
+function fieldForm(pairId: string, field: CompiledField, value: FieldValue): string {
   return formOf(saltOf(pairId, field.target), plainly(field, value));
 }
 
@@ -199,4 +204,60 @@ function sourcesWith(path: SourcePath | undefined, value: Value): MappingSources
   if (path === undefined) return {};
   const record = 'customField' in path ? { customFields: { [path.customField]: { value } } } : { [path.field]: value };
   return { [path.source]: record };
+}
+
+/** Encodes a value as its place at the partner takes it now, or says why it cannot. */
+export function sayToPartner(
+  path: SourcePath | undefined,
+  value: Value | null,
+  defined: readonly FieldDefinition[],
+): PartnerValue | { code: string } {
+  if (path === undefined) return { code: 'NOT_INVERTIBLE' };
+  if (!('customField' in path)) return sayProperty(path.field, value);
+  const definition = customFieldOf(path, defined);
+  if (definition === undefined) return { code: 'CUSTOM_FIELD_UNCLEAR' };
+  if (value === null) return { customFieldId: definition.id, sent: null };
+  const encoded = encodeValue(definition, value);
+  return 'wrong' in encoded ? { code: 'VALUE_MISFIT' } : { customFieldId: definition.id, sent: encoded.sent };
+}
+
+/**
+ * Finds the field by id, or by its label if only one field has it. A job may have a custom field with the same label.
+ */
+export function customFieldOf(
+  { source, customField: wanted }: { source: string; customField: string },
+  defined: readonly FieldDefinition[],
+): FieldDefinition | undefined {
+  const entity = source === 'jobCandidate' ? 'candidate' : source;
+  const own = defined.filter((one) => one.entity === entity);
+  const byId = own.find(({ id }) => id === wanted);
+  const hits = byId ? [byId] : own.filter(({ label }) => foldLabel(label) === foldLabel(wanted));
+  return hits.length === 1 ? hits[0] : undefined;
+}
+
+/** Profile fields take no null; an empty text empties them, except for fields that must hold an address or a date. */
+function sayProperty(property: string, value: Value | null): PartnerValue | { code: string } {
+  if (value !== null) return { property, sent: Array.isArray(value) ? value : String(value) };
+  if (property === 'email' || property === 'dateOfBirth') return { code: 'CANNOT_BE_EMPTY' };
+  return { property, sent: '' };
+}
+
+/** Whether an exchange only amends employees. */
+export function amendsOnly({ fields }: Pick<Mapping, 'fields'>): boolean {
+  return fields.some(({ amends }) => amends !== undefined);
+}
+
+/** Forms of what the partner showed when the employee was made, so that a change before the first look counts. */
+export function hiredForms({ fields }: Pick<Mapping, 'fields'>, pairId: string, hired: Change): Record<string, string> {
+  if (hired.kind === 'link') return {};
+  const known = fields.filter(({ target }) => hired.kind === 'create' || target in hired.fields);
+  return Object.fromEntries(
+    known.map((field) => [field.target, fieldForm(pairId, field, hired.fields[field.target] ?? null)]),
+  );
+}
+
+/** The day from which an amendment counts: today, or the first day of work if that is later. */
+export function amendedFrom(today: string, held: EmployeeFields, written: EmployeeFields): string {
+  const start = written['startDate'] ?? held['startDate'];
+  return typeof start === 'string' && start > today ? start : today;
 }

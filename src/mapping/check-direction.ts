@@ -1,5 +1,5 @@
 import type { FieldDef } from '../hris/port.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../in-words.ts';
 import { type TransformName, transforms } from '../values/transforms.ts';
 import { type Path, type Place, type Problem, placeOf, problemAt } from '../yaml/yaml-file.ts';
 import { applyTransforms, formatsOf, inverses, undoTransforms } from './apply-transforms.ts';

@@ -2,13 +2,49 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'yaml';
+import type { EmployeeFields } from '../hire/hire.ts';
 import type { FieldDef } from '../hris/port.ts';
 import { type TemplatePart, type TransformName, templateParts } from '../values/transforms.ts';
 import { notAText, type Place, type Problem, placeOf, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
 import type { TransformStep } from './apply-transforms.ts';
-import { parseTableColumn, type TableColumn } from './lookup-tables.ts';
 import type { Condition, FieldRule, TransformRule } from './schema.ts';
 import { parseSourcePath, type SourcePath, type SourceRecords } from './source-fields.ts';
+
+const words = (text: string): string[] => text.split(' ');
+
+/** Tables of the hiring platform in which rules look values up by record id; streams of the same names store them. */
+export const lookupTables = {
+  users: words('email firstName lastName status role teamId reportingManagerId'),
+  teams: words('name createdBy'),
+  pipelines: words('name'),
+  stages: words('name type pipelineId order'),
+  flows: words('name status'),
+  assessments: words('testName jobId status assessmentType hiringForRole'),
+  schedules: words('name timezone durationMinutes bookingMode scheduleProfile'),
+} as const satisfies Record<string, readonly string[]>;
+
+export type TableName = keyof typeof lookupTables;
+
+export const tableNames = Object.keys(lookupTables) as TableName[];
+
+/** Rows by id. */
+export type TableRows = ReadonlyMap<string, EmployeeFields>;
+
+/** One column of one table, with its rows once they are loaded. */
+export interface TableColumn {
+  name: TableName;
+  field: string;
+  /** The column in which to search for the value; the record's id if absent. */
+  by?: string;
+  rows?: TableRows;
+}
+
+/** A column that does not exist: the word to blame, and possible corrections. */
+interface WrongColumn {
+  wrong: string;
+  word: string;
+  known: readonly string[];
+}
 
 /** The rule for one field of the HR system, ready to evaluate. */
 export interface CompiledField {
@@ -223,4 +259,21 @@ export function writeRule({ lookup, ...rule }: PlacedRule['rule']): string {
   const values = lookup === undefined ? 0 : Object.keys(lookup).length;
   const short = lookup === undefined ? {} : { lookup: values > MOST_VALUES ? `${values} values` : { ...lookup } };
   return stringify({ ...rule, ...short }, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+}
+
+/** Parses `users.email`, and the reverse look-up `users[email].id`. */
+export function parseTableColumn(text: string): TableColumn | WrongColumn {
+  const [, name = '', by, dot, field = ''] = /^([^.[]*)(?:\[([^\]]*)\])?(\.?)(.*)$/.exec(text) ?? [];
+  const table = tableNames.find((one) => one === name);
+  if (table === undefined) return { wrong: `"${name}" is not a table to look up in`, word: name, known: tableNames };
+  const known: readonly string[] = lookupTables[table];
+  const isKey = by === undefined || known.includes(by);
+  if (isKey && dot === '.' && (known.includes(field) || (by !== undefined && field === 'id')))
+    return { name: table, field, ...(by === undefined ? {} : { by }) };
+  const start = by === undefined ? table : `${table}[${by}]`;
+  const fields = by === undefined ? known : ['id', ...known];
+  const columns = isKey
+    ? fields.map((one) => `${start}.${one}`)
+    : known.map((one) => `${table}[${one}].${field || 'id'}`);
+  return { wrong: `"${text}" names no column of ${table}`, word: text, known: columns };
 }

@@ -1,10 +1,9 @@
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import type { TemplatePart, Value } from '../values/transforms.ts';
 import { applyTransforms, isEmpty, undoTransforms } from './apply-transforms.ts';
-import type { CompiledCondition, CompiledField } from './compile-rule.ts';
+import type { CompiledCondition, CompiledField, TableColumn, TableRows } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
-import type { TableColumn, TableRows } from './lookup-tables.ts';
 import { type MappingSources, readSource } from './read-source.ts';
 import type { SourcePath } from './source-fields.ts';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../in-words.ts';
 import { templateParts } from '../values/transforms.ts';
 import {
   changedNumbers,
@@ -22,11 +22,14 @@ import {
   compileRule,
   flowsToPartner,
   type PlacedRule,
+  parseTableColumn,
   pathsOf,
   readLookup,
+  type TableName,
+  type TableRows,
+  tableNames,
 } from './compile-rule.ts';
 import { lengthOf } from './fit-value.ts';
-import { parseTableColumn, type TableName, type TableRows, tableNames } from './lookup-tables.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 

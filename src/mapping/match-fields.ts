@@ -1,4 +1,4 @@
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../in-words.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { CustomFieldUse } from './custom-fields.ts';
 import { foldLabel } from './read-source.ts';

@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
+import { type TableName, type TableRows, tableNames } from './compile-rule.ts';
 import { evaluateMapping } from './evaluate.ts';
-import type { Mapping } from './load-mapping.ts';
-import { bindTables } from './load-mapping.ts';
-import { type TableName, type TableRows, tableNames } from './lookup-tables.ts';
+import { bindTables, type Mapping } from './load-mapping.ts';
 
 const record = z.record(z.string(), z.unknown());
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);

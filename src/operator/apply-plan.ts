@@ -16,8 +16,8 @@ import { markRecords, readPlanRecords, type SavedPlan, savePlan } from '../store
 import type { ForeignWriteRow } from '../store/schema.ts';
 import { type Destination, fieldChanges, landRows, rowHash, settleOpenWrites } from '../streams/land-page.ts';
 import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored } from '../streams/plan-page.ts';
+import { withKnownTables } from '../streams/stream.ts';
 import { landedNames, type PullName } from '../streams/streams.ts';
-import { withKnownTables } from '../streams/with-tables.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';
 import { type OpenTenant, patiently, readPages, streamEnds } from './open-tenant.ts';
 import { hireWrites, readHire } from './plan-hire.ts';

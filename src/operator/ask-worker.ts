@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { ConnectorError, type ErrorAction } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { SyncRun } from '../temporal/start-sync.ts';
-import { type StreamLook, type StreamRequest, type StreamResult } from './follow-stream.ts';
+import type { SyncRun } from '../temporal/schedules.ts';
+import type { StreamLook, StreamRequest, StreamResult } from './follow-stream.ts';
 
 /** Holds a socket for each worker of this machine, named by process id; only the user may enter the folder. */
 export function socketFolder(dataDir: string): string {

@@ -7,10 +7,10 @@ import { noticeHeaders } from '../http/signed-delivery.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
 import { noLanding } from '../streams/land-page.ts';
 import { landedNames, type PullName, type StreamName } from '../streams/streams.ts';
-import { mistold } from '../tenants/notify-section.ts';
 import { loadStreamMapping } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret, resolveText } from '../tenants/secrets.ts';
+import { mistold } from '../tenants/sections.ts';
 import { CALL_MS } from './open-tenant.ts';
 
 /** Ports for addresses that name none. */

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Connection } from '../../activities/connections.ts';
-import { createJobsList } from '../../activities/exchange/jobs-list.ts';
 import { noMapping } from '../../activities/exchange/open-context.ts';
-import { type Reading, readSides } from '../../activities/exchange/read-sides.ts';
+import { createJobsList, type Reading, readSides } from '../../activities/exchange/read-sides.ts';
 import { readDefinitions } from '../../activities/fields/custom-fields.ts';
 import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
@@ -20,6 +19,7 @@ import { type LinkedPair, pairPages } from '../store/linked-pairs.ts';
 import { listMappingVersions } from '../store/mapping-versions.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HireRow } from '../store/schema.ts';
+import { withKnownTables } from '../streams/stream.ts';
 import {
   type ExchangeName,
   entityOf,
@@ -30,7 +30,6 @@ import {
   pullStreams,
   type StreamName,
 } from '../streams/streams.ts';
-import { withKnownTables } from '../streams/with-tables.ts';
 import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../tenants/open-hris.ts';
 import { planDefinition } from '../tenants/plan-application.ts';
 import type { Tenant } from '../tenants/schema.ts';

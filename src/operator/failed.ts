@@ -17,7 +17,7 @@ import type { FieldConflictRow } from '../store/stream-tables.ts';
 import { isRefusedBeside, listStreamStates, listStreams, type StreamState } from '../store/streams.ts';
 import { WHOLE_LIST } from '../streams/stream.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
-import { hintStream } from '../temporal/start-sync.ts';
+import { hintStream } from '../temporal/schedules.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { assertKnownStream } from './streams.ts';
 import { assertKnownTenant } from './tenants.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { ScheduleNotFoundError } from '@temporalio/client';
 import { ConnectorError } from '../errors.ts';
 import type { SavedRateLimit } from '../rate-limit/saved-rate-limit.ts';
 import { readTrouble } from '../store/alarms.ts';
@@ -10,11 +11,11 @@ import { readRateLimit } from '../store/rate-limits.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamMode } from '../store/stream-tables.ts';
 import { readStream } from '../store/streams.ts';
-import { readTenantState } from '../store/tenant-states.ts';
+import { compareAnew, readTenantState } from '../store/tenant-states.ts';
 import { hintOfAsk } from '../streams/stream.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
 import type { StreamName } from '../streams/streams.ts';
-import { endOfSync, type SyncRun, startSync, syncBusy } from '../temporal/start-sync.ts';
+import { endOfSync, type SyncRun, startSync, syncBusy, triggerReconcile } from '../temporal/schedules.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { readProcesses } from './status.ts';
 import { assertKnownTenant, assertWrites } from './tenants.ts';
@@ -205,4 +206,36 @@ function streamPaused(row: StreamRow | undefined): ConnectorError {
     action: 'reject',
     message: `The stream is paused. To resume it: hirebridge resume ${stream}`,
   });
+}
+
+/**
+ * Runs a tenant's reconcile now, as its schedule does; if one is running, one more follows it. With `full` the next one
+ * compares everything.
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, NOT_SCHEDULED
+ */
+export async function reconcileNow(
+  { store, hires, tenants }: OperatorParts,
+  { tenantId, full, by }: { tenantId: string; full: boolean; by: string },
+): Promise<void> {
+  assertKnownTenant(tenants, tenantId);
+  const { state, paused_message: why } = await readTenantState(store, tenantId);
+  if (state === 'paused')
+    throw new ConnectorError({
+      code: 'TENANT_PAUSED',
+      action: 'reject',
+      message: `${tenantId} is paused, so nothing is compared: ${why} Remove the cause, or resume the tenant.`,
+    });
+  await audit(store, { by, tenantId, act: 'reconcile-asked', details: full ? 'everything' : 'what seems changed' });
+  if (full) await compareAnew(store, tenantId);
+  try {
+    await triggerReconcile(hires, tenantId);
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    throw new ConnectorError({
+      code: 'NOT_SCHEDULED',
+      action: 'reject',
+      message: `Temporal has no schedule of ${tenantId} yet. Start a worker: it makes the schedule and reconciles.`,
+      cause: error,
+    });
+  }
 }

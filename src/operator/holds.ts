@@ -2,7 +2,7 @@ import { hearAnswer, sideKeptBy } from '../../activities/hear-answer.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import type { SignalHire } from '../hire/hire.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
 import { hasUndecided } from '../store/field-conflicts.ts';
 import {

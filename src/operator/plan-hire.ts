@@ -12,8 +12,7 @@ import { knownPerson, observe } from '../../activities/hire/plan-employee.ts';
 import { pinnedMapping, readApplication } from '../../activities/hire/read-sources.ts';
 import { apartFromNames, foreseeNames } from '../../activities/hire/unique-names.ts';
 import { enrolmentReference, type HireContext, newValues, reread } from '../../activities/hire/with-hire.ts';
-import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
-import { readJobNow } from '../../activities/presence/share-reads.ts';
+import { fetchJobCandidates, readJobNow } from '../../activities/presence/fetch-job-candidates.ts';
 import { ConnectorError } from '../errors.ts';
 import { allFields, type Change, type HireRef } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
@@ -29,7 +28,7 @@ import { employeeOf, latestHire } from '../store/hires.ts';
 import { readJob } from '../store/jobs.ts';
 import type { Store } from '../store/open-store.ts';
 import { savePlan } from '../store/plans.ts';
-import { withKnownTables } from '../streams/with-tables.ts';
+import { withKnownTables } from '../streams/stream.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import { changesOf, type HireWrites, type PlannedRecord, type PlanView } from './writes.ts';
 

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../in-words.ts';
 import { isApplied } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
 import { pauseStream, resumeStream } from '../store/streams.ts';

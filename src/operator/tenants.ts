@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import type { HireState, Observed } from '../hire/hire.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../in-words.ts';
 import {
   type AppliedTenant,
   appliedNames,

@@ -3,8 +3,8 @@ import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/
 import { basename, dirname, join } from 'node:path';
 import { isScalar, Lexer, type Scalar } from 'yaml';
 import { ConnectorError } from '../errors.ts';
+import { didYouMean, nearest } from '../in-words.ts';
 import { foldLabel } from '../mapping/read-source.ts';
-import { didYouMean, nearest } from '../nearest.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';

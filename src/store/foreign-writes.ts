@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/rows-as-json.ts';
+import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/dialects.ts';
 import { batchesOf, type Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
 import pg from 'pg';
-import { createConnection } from '../sql/postgres-pool.ts';
-import { selectRows } from '../sql/rows-as-json.ts';
+import { selectRows } from '../sql/dialects.ts';
+import { createConnection } from '../sql/open-database.ts';
 import { within } from '../within.ts';
 import { onceNow, type Store, withTenantsOf } from './open-store.ts';
 import { type InboxState, type LeftState, leftStates, type Tables } from './schema.ts';

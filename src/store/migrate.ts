@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import { type Database, openDatabase } from '../sql/open-database.ts';
-import { withBounds } from '../sql/postgres-pool.ts';
+import { type Database, openDatabase, withBounds } from '../sql/open-database.ts';
 
 /** `never` and `if-empty` are for commands that only read: they leave existing tables as they are. */
 export type Migrate = 'always' | 'if-empty' | 'never';

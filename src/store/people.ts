@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type Employee, followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
-import type { Named } from '../person/change-person.ts';
-import type { Candidate } from '../person/person.ts';
+import type { Candidate, Named } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';

@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn, type HireRef, isSameHire } from '../hire/hire.ts';
 import {
+  type Candidate,
   changePerson as decide,
   type Facts,
   type HireFacts,
   isUnsettled,
   type Named,
   type People,
+  type Person,
   type PersonEvent,
+  type Recorded,
   type Refusal,
-} from '../person/change-person.ts';
-import { type Candidate, type Person, type Recorded, unknownPerson } from '../person/person.ts';
+  unknownPerson,
+} from '../person/person.ts';
 import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';

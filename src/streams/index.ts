@@ -2,8 +2,7 @@ import { sourceRecords } from '../mapping/source-fields.ts';
 import type { ListEndpoint } from '../partner/client/types.ts';
 import { contract } from '../partner/contract/index.ts';
 import { type Pipeline, stageTypes } from '../partner/contract/pipelines.ts';
-import type { ExchangeStream, PullStream, PushStream } from './stream.ts';
-import { lookupTable } from './with-tables.ts';
+import { type ExchangeStream, lookupTable, type PullStream, type PushStream } from './stream.ts';
 
 /**
  * Job candidates of all jobs. Listed one stage type at a time, because no list shows them all (section 4.4). The stage

@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import packageFile from '../../package.json' with { type: 'json' };
 import { pathsRead } from '../mapping/compile-rule.ts';
 import { customFieldsRead } from '../mapping/custom-fields.ts';
-import type { Mapping } from '../mapping/load-mapping.ts';
-import { tablesOf } from '../mapping/load-mapping.ts';
+import { type Mapping, tablesOf } from '../mapping/load-mapping.ts';
 import { endOfText, parseJson, walkObject } from '../partner/client/json-text.ts';
 import type { RowFacts } from './read-page.ts';
 

@@ -21,9 +21,8 @@ import { batchesOf, type Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
 import { filledIn, type RecordPage, type RowFacts } from './read-page.ts';
-import type { PullStream } from './stream.ts';
+import { type PullStream, RECORD } from './stream.ts';
 import { isLookup, type PullName, pullStreams } from './streams.ts';
-import { RECORD } from './with-tables.ts';
 
 export interface LandedPage extends Landed {
   /** Rows that exist after landing. */

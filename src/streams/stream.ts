@@ -1,7 +1,13 @@
+import { ConnectorError } from '../errors.ts';
 import type { Landings } from '../hris/port.ts';
+import { lookupTables, type TableName, type TableRows } from '../mapping/compile-rule.ts';
+import { bindTables, type Mapping, tablesOf } from '../mapping/load-mapping.ts';
 import type { SourceRecord } from '../mapping/source-fields.ts';
 import type { ListEndpoint } from '../partner/client/types.ts';
 import type { PairEntity } from '../store/linked-pairs.ts';
+import { readLookupRows } from '../store/lookup-rows.ts';
+import type { Store } from '../store/open-store.ts';
+import { readStreamState } from '../store/streams.ts';
 
 /** One kind of record that is pulled from the partner and lands in the HRIS as it is, without an employee behind it. */
 export interface PullStream {
@@ -36,6 +42,21 @@ export interface PullStream {
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */
   landing: Landings[string];
+}
+
+/** Name of a record in the mapping files of lookup tables. */
+export const RECORD = 'record';
+
+/** A stream that keeps a table of the partner in our store, for mappings to look values up in. */
+export function lookupTable(name: TableName, source: Pick<PullStream, 'list' | 'toRecords'>): PullStream {
+  const columns = lookupTables[name];
+  return {
+    kind: 'pull',
+    isLookup: true,
+    ...source,
+    record: { name: RECORD, fields: ['id', ...columns] },
+    landing: Object.fromEntries(columns.map((column) => [column, { type: 'text' }])),
+  };
 }
 
 /** Whether a hint can be followed without reading the whole list. */
@@ -96,4 +117,46 @@ export function hintOfAsk({ jobId, askedAt }: RescoreAsk): string {
 export function askIn(hint: string): RescoreAsk | undefined {
   const [, jobId, at] = /^job (\S+) at (\d+)$/.exec(hint) ?? [];
   return jobId === undefined ? undefined : { jobId, askedAt: Number(at) };
+}
+
+/**
+ * Adds to a mapping the lookup tables that its rules use, as their streams last read them; makes no call to the
+ * partner.
+ * @throws ConnectorError TABLE_NOT_READ (retry) before a table's first whole pass
+ */
+export async function withTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
+  const tables = await readTables(store, tenantId, tablesOf(mapping));
+  const missing = tablesOf(mapping).find((name) => !tables.has(name));
+  if (missing !== undefined) throw notRead(tenantId, missing);
+  return bindTables(mapping, tables);
+}
+
+/** The same for a person who only looks: a table that was never read counts as having no records. */
+export async function withKnownTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
+  return bindTables(mapping, await readTables(store, tenantId, tablesOf(mapping)));
+}
+
+async function readTables(
+  store: Store,
+  tenantId: string,
+  names: readonly TableName[],
+): Promise<Map<TableName, TableRows>> {
+  const tables = new Map<TableName, TableRows>();
+  for (const name of names) {
+    const key = { tenantId, stream: name };
+    const wholeAt = (await readStreamState(store, key))?.whole_at ?? null;
+    if (wholeAt === null) continue;
+    tables.set(name, new Map((await readLookupRows(store, key)).map(({ id, fields }) => [id, fields])));
+  }
+  return tables;
+}
+
+function notRead(tenantId: string, name: TableName): ConnectorError {
+  return new ConnectorError({
+    code: 'TABLE_NOT_READ',
+    action: 'retry',
+    message:
+      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} have never been read ` +
+      `completely. It continues once they have been; to read them now: hirebridge sync ${tenantId} ${name}`,
+  });
 }

@@ -1,7 +1,7 @@
 import { exchangedFields } from '../exchange/see-fields.ts';
+import { didYouMean } from '../in-words.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { didYouMean } from '../nearest.ts';
 import { type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 

@@ -7,10 +7,10 @@ import { hasDefaultMapping } from '../mapping/load-mapping.ts';
 import { exchangeNames, landedNames, landings, type PullName, type StreamName } from '../streams/streams.ts';
 import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
 import type { Loaded } from './clashes.ts';
-import { mistold } from './notify-section.ts';
 import { landingFields, requisitionFields, requisitionKind } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, type SecretRef } from './secrets.ts';
+import { mistold } from './sections.ts';
 
 /** For messages: kinds whose ability depends on no setting of the tenant. */
 const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';

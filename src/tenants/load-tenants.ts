@@ -6,9 +6,9 @@ import { isDefinitionFile } from '../hris/http/definition-schema.ts';
 import type { DefinitionFile } from '../hris/http/http.ts';
 import { modulePlace } from '../hris/module.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
+import { didYouMean } from '../in-words.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
-import { didYouMean } from '../nearest.ts';
 import { everyStream, exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
 import {
   explainIssues,
@@ -24,7 +24,6 @@ import {
 import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import { foreignSecrets, impossibleOf, namedSecrets, optionTexts } from './impossible-settings.ts';
-import type { Notify } from './notify-section.ts';
 import {
   destinationTenant,
   loadExchangeMapping,
@@ -35,7 +34,7 @@ import {
 } from './open-hris.ts';
 import { retention, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
-import type { StreamSettings } from './stream-settings.ts';
+import type { Notify, StreamSettings } from './sections.ts';
 
 /**
  * Reads each *.yaml and *.yml file of a directory as one tenant. Checks its mapping and, unless `secrets: 'skip'`, that

@@ -5,9 +5,8 @@ import { allEndpoints, contract } from '../partner/contract/index.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { everyStream, landedNames, landings, pullStreams } from '../streams/streams.ts';
-import { events, notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
-import { interval, settingsOf } from './stream-settings.ts';
+import { events, interval, notify, settingsOf, timezone } from './sections.ts';
 
 /** Enrolment states a hire may wait for. Rejected, failed and terminated never lead to an employee. */
 const READY_STATUSES = [

@@ -10,9 +10,9 @@ import { noticeHeaders } from '../http/signed-delivery.ts';
 import type { Logger } from '../log.ts';
 import type { Digest } from '../store/alarms.ts';
 import type { AlarmRow, HoldRow } from '../store/schema.ts';
-import type { NoticeForm, Notify } from '../tenants/notify-section.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret, resolveText } from '../tenants/secrets.ts';
+import type { NoticeForm, Notify } from '../tenants/sections.ts';
 
 /** One message to a tenant's address. */
 export interface Notice {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../in-words.ts';
 
 /** Lines and columns begin at 1. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fetchPeople } from '../../activities/exchange/fetch-people.ts';
+import { fetchPeople } from '../../activities/exchange/read-sides.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import { type Script, scriptedPartner } from '../partner/client/scripted-partner.ts';

@@ -12,7 +12,7 @@ export const stream: Change = {
   lines: [
     {
       file: 'src/streams/index.ts',
-      after: "import { lookupTable } from './with-tables.ts';",
+      after: "import { type ExchangeStream, lookupTable, type PullStream, type PushStream } from './stream.ts';",
       add: `
 export const campaigns: PullStream = {
   kind: 'pull',

@@ -12,7 +12,6 @@ const ground = [
   'src/within',
   'src/day-of',
   'src/in-words',
-  'src/nearest',
   'src/free-port',
   'src/docs',
   'src/trace',

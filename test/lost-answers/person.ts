@@ -1,6 +1,5 @@
 import { openDatabase } from '../../src/sql/open-database.ts';
-import type { World } from '../harness/world.ts';
-import { until } from '../harness/world.ts';
+import { until, type World } from '../harness/world.ts';
 import type { Hire } from './arm.ts';
 import type { Records } from './records.ts';
 

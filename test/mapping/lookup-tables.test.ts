@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldDef } from '../../src/hris/port.ts';
+import type { TableName, TableRows } from '../../src/mapping/compile-rule.ts';
 import { evaluateField, evaluateMapping, type Step } from '../../src/mapping/evaluate.ts';
 import { bindTables, compileMapping, type Mapping } from '../../src/mapping/load-mapping.ts';
-import { type TableName, type TableRows } from '../../src/mapping/lookup-tables.ts';
 import { parseYaml } from '../../src/yaml/yaml-file.ts';
 import { textField } from './text-field.ts';
 

@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isSameHire } from '../../src/hire/hire.ts';
-import { changePerson, type Facts, type HireFacts, type PersonEvent } from '../../src/person/change-person.ts';
-import { type Candidate, isSameCandidate, isUnknown, type Person } from '../../src/person/person.ts';
+import {
+  type Candidate,
+  changePerson,
+  type Facts,
+  type HireFacts,
+  isSameCandidate,
+  isUnknown,
+  type Person,
+  type PersonEvent,
+} from '../../src/person/person.ts';
 import { hireOf, inHr, OPEN, person } from './people.ts';
 
 const hires = [hireOf('1'), hireOf('2'), hireOf('3', 'globex'), hireOf('', 'acme', 0)];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type HireRef, isSameHire } from '../../src/hire/hire.ts';
-import type { HoldDecisions } from '../../src/person/change-person.ts';
-import type { Person } from '../../src/person/person.ts';
+import type { HoldDecisions, Person } from '../../src/person/person.ts';
 import { ada, after, change, employed, hireOf, inHr, OPEN, person } from './people.ts';
 
 const own = hireOf('5012', 'acme', 2);

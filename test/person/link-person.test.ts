@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PersonEvent } from '../../src/person/change-person.ts';
-import type { Creating } from '../../src/person/person.ts';
+import type { Creating, PersonEvent } from '../../src/person/person.ts';
 import { ada, after, change, employed, hireOf, inHr, OPEN, person } from './people.ts';
 
 const own = hireOf('5012');

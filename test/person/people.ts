@@ -1,12 +1,15 @@
 import { type Employee, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import {
+  type Candidate,
   type Changed,
   changePerson,
+  type Employed,
   type Facts,
   type HireFacts,
+  type Person,
   type PersonEvent,
-} from '../../src/person/change-person.ts';
-import { type Candidate, type Employed, type Person, unknownPerson } from '../../src/person/person.ts';
+  unknownPerson,
+} from '../../src/person/person.ts';
 
 export const hireOf = (jobCandidateId: string, tenantId = 'acme', period = 1): HireRef => ({
   tenantId,

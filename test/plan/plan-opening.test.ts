@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HireState } from '../../src/hire/hire.ts';
-import { type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
+import { type KnownHire, planOpening } from '../../src/plan/plan-enrolment.ts';
 
 const quiet = { adopt: false, watch: false };
 const open = { period: 2, state: 'open', step: 'write-back', employeeId: null } as const;

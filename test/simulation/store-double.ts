@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, type QueryResult, sql } from 'kysely';
-import { NodeSqliteDialect, openSqliteFile } from '../../src/sql/sqlite-dialect.ts';
+import { NodeSqliteDialect, openSqliteFile } from '../../src/sql/dialects.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import type { Tables } from '../../src/store/schema.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAmong, selectRows } from '../../src/sql/dialects.ts';
 import { type Database, openDatabase } from '../../src/sql/open-database.ts';
-import { isAmong, selectRows } from '../../src/sql/rows-as-json.ts';
 import { createDatabase } from '../harness/postgres.ts';
 
 const columns = ['name', 'born', 'score', 'active', 'tags', 'note'];

@@ -1,6 +1,5 @@
 import { employeeIn, type HireRef } from '../../src/hire/hire.ts';
-import type { HoldDecisions } from '../../src/person/change-person.ts';
-import type { Candidate, Employed, EmployedHow } from '../../src/person/person.ts';
+import type { Candidate, Employed, EmployedHow, HoldDecisions } from '../../src/person/person.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { changePerson, findPerson, type Outcome } from '../../src/store/persons.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noteInUse, noteOptionLabels, readInUse, readOptionLabels } from '../../src/store/option-labels.ts';
+import { noteInUse, noteOptionLabels, readInUse, readOptionLabels } from '../../src/store/fields.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', fieldId: '7' };

@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import type { ClientHttp2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { createServer as createHttp2Server, createSecureServer, connect as http2Connect } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import {
+  type ClientHttp2Session,
+  createServer as createHttp2Server,
+  createSecureServer,
+  connect as http2Connect,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
@@ -15,7 +20,7 @@ import { readConfig } from '../../src/config.ts';
 import { freePort } from '../../src/free-port.ts';
 import { checkSearchAttributes, connectTemporal, temporalSettings } from '../../src/temporal/connection.ts';
 import { createHireClient } from '../../src/temporal/hire-client.ts';
-import { startSync } from '../../src/temporal/start-sync.ts';
+import { startSync } from '../../src/temporal/schedules.ts';
 import { startFaultProxy } from '../harness/fault-proxy.ts';
 import { unlessStalled } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';

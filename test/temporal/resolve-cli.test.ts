@@ -6,8 +6,12 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { PINNED_CLI } from '../../src/temporal/dev-server/cli-cache.ts';
-import { type CliProgress, createLines, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import {
+  type CliProgress,
+  createLines,
+  PINNED_CLI,
+  resolveTemporalCli,
+} from '../../src/temporal/dev-server/resolve-cli.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { startSync } from '../../src/temporal/start-sync.ts';
+import { startSync } from '../../src/temporal/schedules.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 
 test('a run begun by hand is joined by the next, but never by one that is to write every row again', async () => {

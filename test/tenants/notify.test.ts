@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
-import type { Notify } from '../../src/tenants/notify-section.ts';
+import type { Notify } from '../../src/tenants/sections.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
 
 let dir: string;

@@ -5,9 +5,8 @@ import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import { MAIN_FILE, type Supervisor } from '../supervise.ts';
-import type { EmployeeRow } from './hris.ts';
 import { type Cast, hire, PATIENCE_MS, playOnboarding, setStartDate } from './recruiting.ts';
-import { type HireView, observeHires } from './report.ts';
+import { type EmployeeRow, type HireView, observeHires } from './report.ts';
 import type { Stage } from './stage.ts';
 
 /** Shows the demo's progress: bars on a terminal, otherwise a line for each change. */

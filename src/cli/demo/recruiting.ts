@@ -3,8 +3,7 @@ import type { PartnerClient } from '../../partner/client/create-partner-client.t
 import { contract } from '../../partner/contract/index.ts';
 import type { ControlClient } from '../../sandbox/control/client.ts';
 import { renderTable } from '../command.ts';
-import type { HrisTables } from './hris.ts';
-import { type HireView, observeHires } from './report.ts';
+import { type HireView, type HrisTables, observeHires } from './report.ts';
 
 /** Made before the connector starts, because its tenant file names the assessment. */
 export interface StoryFacts {

@@ -11,8 +11,8 @@ import { contract } from '../../partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';
 import { Announcement } from '../part.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
-import type { DemoKind, EmployeeRow, HrisTables } from './hris.ts';
 import type { StoryFacts } from './recruiting.ts';
+import type { DemoKind, EmployeeRow, HrisTables } from './report.ts';
 
 /** The HR system of the demo's first customer. */
 interface DemoHris {

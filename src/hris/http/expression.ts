@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { didYouMean } from '../../nearest.ts';
+import { didYouMean } from '../../in-words.ts';
 
 /** A step in a record: a name, or the item of a list that has this value. */
 export type PathStep = { name: string } | { where: string; is: string };

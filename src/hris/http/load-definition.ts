@@ -1,6 +1,6 @@
 import { isConnectorError } from '../../errors.ts';
 import type { HttpMethod } from '../../http/http-error.ts';
-import { didYouMean } from '../../nearest.ts';
+import { didYouMean } from '../../in-words.ts';
 import { explainIssues, type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
 import type {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { nearest } from '../../nearest.ts';
+import { nearest } from '../../in-words.ts';
 import type { Column } from '../columns.ts';
 import type { DescribedField, FieldDef } from '../port.ts';
 import { quotedName, type SqlDatabase } from './database.ts';

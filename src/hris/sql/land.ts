@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
-import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/rows-as-json.ts';
+import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/dialects.ts';
 import type { IdsOptions, Landed, Landing, LandingRow, LandOptions, RemoveOptions, StoredRow } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { assertHeld, asText, cellOf, type Reach, type Row, type SqlDatabase, toFields } from './database.ts';

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
-import { nearest } from '../../nearest.ts';
+import { nearest } from '../../in-words.ts';
 import { quotedName, type SqlDatabase } from './database.ts';
 import { describeTable, tableNames } from './describe.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';

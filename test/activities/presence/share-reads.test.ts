@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { inScope, patient } from '../../../activities/activity-scope.ts';
-import { shareReads } from '../../../activities/presence/share-reads.ts';
+import { shareReads } from '../../../activities/presence/fetch-job-candidates.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 
 /** A read that ends when the test says so, and the looks each one was for. */

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import { createLogger } from '../../../src/log.ts';
 import { type AnswersOptions, answerSync, askWorker, socketFolder } from '../../../src/operator/ask-worker.ts';
-import { type StreamRequest, type StreamResult } from '../../../src/operator/follow-stream.ts';
+import type { StreamRequest, StreamResult } from '../../../src/operator/follow-stream.ts';
 import { patience } from '../../harness/pace.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 

@@ -1,8 +1,8 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { scopeOf } from '../../../activities/reconcile/decisions.ts';
+import { reconcileNow } from '../../../src/operator/follow-stream.ts';
 import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
-import { reconcileNow } from '../../../src/operator/reconcile-now.ts';
 import { readClock, type Store } from '../../../src/store/open-store.ts';
 import { finishBaseline, pauseTenant, readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
 import { freshStore, kinds } from '../../store/stores.ts';

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a database elsewhere is spoken to in clear',
   patches: [
     {
-      file: 'src/sql/postgres-pool.ts',
+      file: 'src/sql/open-database.ts',
       find: '  if (isThisMachine(host) || decided || byEnvironment) return;',
       replace: "  if (isThisMachine(host) || decided || byEnvironment || host !== '') return;",
     },

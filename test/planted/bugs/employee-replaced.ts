@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'stalled worker replaces the employee',
   patches: [
     {
-      file: 'src/person/change-person.ts',
+      file: 'src/person/person.ts',
       find: '  if (own === undefined) return isOpen;\n',
       replace: '  if (own === undefined || isOpen) return isOpen;\n',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'option by label of the wrong field',
   patches: [
     {
-      file: 'src/exchange/say-to-partner.ts',
+      file: 'src/exchange/see-fields.ts',
       find: 'defined.filter((one) => one.entity === entity)',
       replace: 'defined.filter((one) => one.entity !== "")',
     },

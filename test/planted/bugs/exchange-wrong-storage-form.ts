@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'wrong storage form',
   patches: [
     {
-      file: 'src/exchange/say-to-partner.ts',
+      file: 'src/exchange/see-fields.ts',
       find: 'const encoded = encodeValue(definition, value);',
       replace: 'const encoded = encodeValue({ type: "" }, Array.isArray(value) ? JSON.stringify(value) : value);',
     },

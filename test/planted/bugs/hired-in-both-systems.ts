@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'two tenants of a company hire one person into two HR systems',
   patches: [
     {
-      file: 'src/person/change-person.ts',
+      file: 'src/person/person.ts',
       find: "isAsked && (owner === undefined || !isUnderWay) && typeof elsewhere === 'object'",
       replace: 'isAsked && elsewhere === null',
     },

@@ -4,12 +4,12 @@ export const bug: PlantedBug = {
   name: 'look answered by an earlier read',
   patches: [
     {
-      file: 'activities/presence/share-reads.ts',
+      file: 'activities/presence/fetch-job-candidates.ts',
       find: '  return (look) =>\n    new Promise(',
       replace: '  const ask = (look: Look): Promise<Answer> =>\n    new Promise(',
     },
     {
-      file: 'activities/presence/share-reads.ts',
+      file: 'activities/presence/fetch-job-candidates.ts',
       find: '      void readOn(key, waiting);\n    });\n',
       replace: `      void readOn(key, waiting);
     });

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'statements in a row keep the event loop',
   patches: [
     {
-      file: 'src/sql/sqlite-dialect.ts',
+      file: 'src/sql/dialects.ts',
       find: 'if (performance.now() - rowBegan > MOST_IN_A_ROW_MS) await otherWork();',
       replace: '',
     },

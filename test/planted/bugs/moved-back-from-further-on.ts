@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'somebody who was moved on meanwhile is moved back',
   patches: [
     {
-      file: 'activities/invitations/move-on.ts',
+      file: 'activities/invitations/ask-partner.ts',
       find: "if (presence.verdict !== 'in') return;",
       replace: "if (presence.verdict === 'missing') return;",
     },

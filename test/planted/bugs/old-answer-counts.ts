@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'an answer about a person counts for ever',
   patches: [
     {
-      file: 'src/person/change-person.ts',
+      file: 'src/person/person.ts',
       find: 'before.since > personAt ? undefined : person;',
       replace: 'before.since > personAt && before.since < 0 ? undefined : person;',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'somebody hired before go-live taken for a stranger',
   patches: [
     {
-      file: 'src/person/change-person.ts',
+      file: 'src/person/person.ts',
       find: '  if (before === undefined && recorded !== undefined && !isTold)',
       replace: '  if (before !== undefined && recorded !== undefined && !isTold)',
     },

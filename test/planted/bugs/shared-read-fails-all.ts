@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'lost shared read fails everybody',
   patches: [
     {
-      file: 'activities/presence/share-reads.ts',
+      file: 'activities/presence/fetch-job-candidates.ts',
       find: 'const REPEAT_AFTER_MS = [50, 250];',
       replace: 'const REPEAT_AFTER_MS: number[] = [];',
     },

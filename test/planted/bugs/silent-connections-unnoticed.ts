@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'what was asked on connections that fell silent is waited for',
   patches: [
     {
-      file: 'src/sql/postgres-pool.ts',
+      file: 'src/sql/open-database.ts',
       find: '    if (asking || suspects.length === 0) return;',
       replace: '    if (asking || suspects.length >= 0) return;',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a statement may wait for ever',
   patches: [
     {
-      file: 'src/sql/postgres-pool.ts',
+      file: 'src/sql/open-database.ts',
       find: '  statement_timeout: 15_000,',
       replace: '  statement_timeout: 0,',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'application deleted',
   patches: [
     {
-      file: 'activities/exchange/fetch-people.ts',
+      file: 'activities/exchange/read-sides.ts',
       find: 'const left = await fetchLeft(connection, deleted, defined);',
       replace: 'const left = new Map<string, FetchedRecord>();',
     },

@@ -1,2 +1,0 @@
-/** Form of a field without a value. */
-export const EMPTY_FORM = '';
