@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ConnectorError } from './errors.ts';
 
 /** Absolute paths of this installation's folders. */
@@ -12,14 +12,6 @@ export interface Places {
 /** Default folders. */
 export const TENANTS_DIR = 'tenants';
 export const DATA_DIR = '.hirebridge';
-
-/** The places as typed, or from the environment. Not validated: see src/config.ts. */
-export function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS.ProcessEnv): Places {
-  return {
-    tenantsDir: resolve(typed.tenants ?? env['HIREBRIDGE_TENANTS'] ?? TENANTS_DIR),
-    dataDir: resolve(typed.data ?? env['HIREBRIDGE_DATA'] ?? DATA_DIR),
-  };
-}
 
 /** The store's address: the fleet's Postgres, whose address may be in a file, or SQLite in the data directory. */
 export function storeIn(dataDir: string, named: string | undefined): string {

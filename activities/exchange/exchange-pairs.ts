@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { giversFirst } from '../../src/exchange/givers-first.ts';
 import { sumOfTallies, type Tally, type WrittenPairs, withoutAllowed } from '../../src/exchange/pair-limits.ts';
-import { TAKEN } from '../../src/exchange/plan-pair.ts';
+import { giversFirst, TAKEN } from '../../src/exchange/plan-pair.ts';
 import { amendsOnly } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
@@ -25,11 +24,6 @@ import {
   assertSurveyed,
   assertWithinLimits,
   beginsWithSurvey,
-  type Survey,
-  surveyOf,
-  surveyPairs,
-} from './within-limits.ts';
-import {
   busyIn,
   doneIn,
   findingsOf,
@@ -37,6 +31,9 @@ import {
   leftPairs,
   type PlannedPair,
   plannedIn,
+  type Survey,
+  surveyOf,
+  surveyPairs,
   type WrittenPair,
   writePairs,
 } from './write-pairs.ts';

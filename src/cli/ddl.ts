@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
-import { pulledStream } from '../operator/streams.ts';
+import { assertPulledStream } from '../operator/streams.ts';
+import type { PullName } from '../streams/streams.ts';
 import { setupStatements } from '../tenants/open-hris.ts';
 import { example, placesOf, printJson } from './command.ts';
 import { withOwnTenant } from './open.ts';
@@ -34,6 +35,12 @@ async function runDdl(
   if (json === true) return printJson(statements);
   const nothing = '-- Nothing is missing.\n';
   process.stdout.write(statements.length === 0 ? nothing : `${statements.map(({ text }) => text).join('\n\n')}\n`);
+}
+
+/** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+function pulledStream(name: string): PullName {
+  assertPulledStream(name);
+  return name;
 }
 
 function noStatements(kind: string): ConnectorError {

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { isConnectorError } from '../errors.ts';
 import { describeObserved, hireStates } from '../hire/hire.ts';
-import type { HireStory, HireView } from '../operator/hires.ts';
-import { listHires, readHire, startHire } from '../operator/hires.ts';
+import { type HireStory, type HireView, readHire, startHire, viewHire } from '../operator/hires.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
+import { type HireFilter, listHires as listRows } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
 import {
   AS,
@@ -68,6 +68,11 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
   });
   if (json === true) printJson(hires);
   else process.stdout.write(renderHires(hires));
+}
+
+/** Hires of all periods, latest change first. */
+async function listHires(store: Store, filter: HireFilter): Promise<HireView[]> {
+  return (await listRows(store, filter)).map(viewHire);
 }
 
 function renderHires(hires: readonly HireView[]): string {

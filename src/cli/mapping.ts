@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { styleText } from 'node:util';
+import { isDeepStrictEqual, styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
-import { writeRule } from '../mapping/compile-rule.ts';
-import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
-import { mappingJsonSchema } from '../mapping/schema.ts';
-import { type CaseResult, testMapping } from '../mapping/test-mapping.ts';
+import { z } from 'zod';
+import { type TableName, type TableRows, tableNames, writeRule } from '../mapping/compile-rule.ts';
+import { evaluateMapping } from '../mapping/evaluate.ts';
+import { bindTables, type Mapping, shortVersion } from '../mapping/load-mapping.ts';
+import { mappingFile } from '../mapping/schema.ts';
 import { diffMapping, type MappingDiff, mappingNamed, maskDiff } from '../operator/diff-mapping.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { assertKnownTenant } from '../operator/tenants.ts';
@@ -18,8 +20,44 @@ import {
   loadTenantMapping,
 } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
+import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { byOf, EXIT, example, placesOf, printJson, renderChange, renderTable } from './command.ts';
 import { withStoreAsItIs } from './open.ts';
+
+const record = z.record(z.string(), z.unknown());
+const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
+
+/** Result of one case; `wrong` describes each difference in words. */
+interface CaseResult {
+  name: string;
+  at: Place;
+  wrong: string[];
+}
+
+const tableValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+/**
+ * Test cases stored next to a mapping file: input records and expected fields. A field of `null` must be left out;
+ * fields that a case does not name may have any value.
+ */
+const casesFile = z.strictObject({
+  cases: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        record: z.record(z.string(), record).describe('candidate, job, ...; custom fields as { LABEL: value }'),
+        tables: z
+          .partialRecord(z.enum(tableNames), z.record(z.string(), z.record(z.string(), tableValue)))
+          .describe('users, teams, ...: { ID: { COLUMN: value } }')
+          .default({}),
+        fields: z.record(z.string(), value).default({}),
+        problems: z.array(z.string()).describe('Fields for which the hire must wait').default([]),
+      }),
+    )
+    .min(1, 'expected at least one case'),
+});
+
+type Case = z.output<typeof casesFile>['cases'][number];
 
 export function defineMapping(command: Command): void {
   command.description('Look at mapping files, check and test them. Writes nothing.');
@@ -116,6 +154,12 @@ async function runSchema(): Promise<void> {
   process.stdout.write(mappingJsonSchema());
 }
 
+/** The JSON Schema for editors, kept as mappings/mapping.schema.json. */
+export function mappingJsonSchema(): string {
+  const schema = { ...z.toJSONSchema(mappingFile, { io: 'input' }), title: 'hirebridge mapping file' };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
 /** The file's name as seen from the current directory. */
 function shown(file: string): string {
   const near = relative(process.cwd(), file);
@@ -207,6 +251,65 @@ async function testMappings(tenantsDir: string, tenantId: string): Promise<CaseR
   );
   const results = await Promise.all(named.map(({ file, mapping }) => testMapping(mapping, file)));
   return results.flatMap((cases) => cases ?? []);
+}
+
+/**
+ * Runs the cases next to a mapping file; undefined if there are none. Throws MAPPING_CASES_INVALID with
+ * file:line:column for unreadable cases.
+ */
+async function testMapping(mapping: Mapping, file: string): Promise<CaseResult[] | undefined> {
+  const beside = casesFileOf(file);
+  if (!existsSync(beside)) return undefined;
+  const source = await readYamlFile(beside);
+  const parsed = casesFile.safeParse(source.value);
+  const problems = [...source.problems];
+  if (problems.length === 0 && !parsed.success) problems.push(...explainIssues(source, casesFile, parsed.error));
+  const targets = mapping.fields.map(({ target }) => target);
+  for (const [index, one] of (parsed.data?.cases ?? []).entries())
+    for (const [key, part] of [
+      ...Object.keys(one.fields).map((name) => [name, 'fields']),
+      ...one.problems.map((name) => [name, 'problems']),
+    ])
+      if (key !== undefined && part !== undefined && !targets.includes(key) && one.fields[key] !== null)
+        problems.push(
+          problemAt(source, ['cases', index, part], `"${key}" is not a field of this mapping. Correct the case.`, key),
+        );
+  if (problems.length > 0 || !parsed.success) throw refuse('MAPPING_CASES_INVALID', problems);
+  return parsed.data.cases.map((one, index) => ({
+    name: one.name,
+    at: { file: beside, ...placeOf(source, ['cases', index]) },
+    wrong: differences(mapping, one),
+  }));
+}
+
+function differences(
+  mapping: Mapping,
+  { record: sources, tables, fields: expected, problems: waiting }: Case,
+): string[] {
+  const { fields, problems } = evaluateMapping(bindTables(mapping, rowsOf(tables)), sources);
+  const unequal = Object.entries(expected).flatMap(([key, wanted]) => {
+    const given = fields[key] ?? null;
+    return isDeepStrictEqual(given, wanted)
+      ? []
+      : [`${key} is ${JSON.stringify(given)}, expected ${JSON.stringify(wanted)}`];
+  });
+  const unexpected = problems
+    .filter(({ field }) => !waiting.includes(field))
+    .map(({ field, text }) => `${field}: ${text}`);
+  const found = problems.map(({ field }) => field);
+  const absent = waiting
+    .filter((field) => !found.includes(field))
+    .map((field) => `${field} was expected to have a problem and has none`);
+  return [...unequal, ...unexpected, ...absent];
+}
+
+function rowsOf(tables: Case['tables']): Map<TableName, TableRows> {
+  return new Map(tableNames.map((name) => [name, new Map(Object.entries(tables[name] ?? {}))]));
+}
+
+/** The cases of `acme-mapping.yaml` are in `acme-mapping.cases.yaml`. */
+function casesFileOf(mappingFile: string): string {
+  return mappingFile.replace(/(\.ya?ml)$/, '.cases$1');
 }
 
 async function knownTenant(tenantsDir: string, tenantId: string): Promise<Tenant> {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import type Progresses from 'cli-progress';
 import { type Command, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
@@ -6,7 +7,7 @@ import { ConnectorError, isConnectorError } from '../errors.ts';
 import { askWorker, installationMark } from '../operator/ask-worker.ts';
 import { reconcileNow, type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { type Places, placesIn, storeIn } from '../places.ts';
+import { DATA_DIR, type Places, storeIn, TENANTS_DIR } from '../places.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
 import type { SyncRun } from '../temporal/schedules.ts';
@@ -68,6 +69,14 @@ async function runSync(tenantId: string, stream: string | undefined, flags: Flag
   const places = placesIn(command.optsWithGlobals(), process.env);
   const options = { ...places, tenantId, stream, ...readingOf(flags), by: byOf(flags), json: flags.json === true };
   process.exitCode = (await askHere(options)) ?? (await followSync({ ...options, ...(await placesOf(command)) }));
+}
+
+/** The places as typed, or from the environment. Not validated: see src/config.ts. */
+function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS.ProcessEnv): Places {
+  return {
+    tenantsDir: resolve(typed.tenants ?? env['HIREBRIDGE_TENANTS'] ?? TENANTS_DIR),
+    dataDir: resolve(typed.data ?? env['HIREBRIDGE_DATA'] ?? DATA_DIR),
+  };
 }
 
 function readingOf({ full = false, one, rewrite = false }: Flags): Pick<SyncOptions, 'mode' | 'rewrite' | 'recordId'> {

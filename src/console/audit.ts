@@ -1,9 +1,11 @@
 import { stringify } from 'csv-stringify/sync';
 import { html } from 'hono/html';
 import { count } from '../in-words.ts';
-import { type ActView, pageOfAudit } from '../operator/listings.ts';
 import { readWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
+import { type AuditFilter, listAudit } from '../store/listings.ts';
+import type { Store } from '../store/open-store.ts';
+import type { AuditRow } from '../store/schema.ts';
 import { auditActs } from '../store/tenant-tables.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
 import {
@@ -26,6 +28,19 @@ import {
   tenantLink,
   time,
 } from './layout.ts';
+
+interface ActView {
+  at: string;
+  by: string;
+  /** The actor according to the system or the sign-in; null in rows of an earlier version. */
+  actor: string | null;
+  /** Kind and keyed hash of the one record that the act was about. */
+  subject: string | null;
+  /** Null for the whole fleet. */
+  tenantId: string | null;
+  act: AuditRow['act'];
+  details: string | null;
+}
 
 /** Acts of people and writes to both sides: filtered, page by page, and as files for a spreadsheet. */
 export function addAudit(app: ConsoleApp, parts: ConsoleParts): void {
@@ -80,6 +95,14 @@ ${asOf()}</div>
   app.get('/audit.csv', async (c) => {
     const rows = await list(c, MOST_EXPORTED);
     return csv(c, 'audit', ['when', 'who', 'identity', 'did', 'tenant', 'details', 'of'], rows.map(actValues));
+  });
+}
+
+/** Acts of people, latest first. */
+async function pageOfAudit(store: Store, filter: AuditFilter): Promise<ActView[]> {
+  return (await listAudit(store, filter)).map(({ at, tenant_id: tenantId, ...row }) => {
+    const { by, actor, subject, act, details } = row;
+    return { at: new Date(Number(at)).toISOString(), by, actor, subject, tenantId, act, details };
   });
 }
 

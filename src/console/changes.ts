@@ -2,13 +2,11 @@ import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
 import { count } from '../in-words.ts';
+import { shortVersion } from '../mapping/load-mapping.ts';
 import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
 import {
   applyEdit,
   diffEdited,
-  earlierTexts,
-  type LandedVersion,
-  landedVersions,
   listOwnMappings,
   type MappingDiff,
   maskDiff,
@@ -21,6 +19,8 @@ import { planStreams } from '../operator/plan-streams.ts';
 import { showTenant } from '../operator/tenants.ts';
 import { maskPlan, type PlannedRecord, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
+import { listMappingVersions } from '../store/mapping-versions.ts';
+import type { Store } from '../store/open-store.ts';
 import { findPlan, type ListedPlan, listPlans } from '../store/plans.ts';
 import { landedNames } from '../streams/streams.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may, mayDo } from './acts.ts';
@@ -41,6 +41,20 @@ import {
   tenantLink,
   time,
 } from './layout.ts';
+
+/** A mapping version that landed records, so that its writes can be reverted. */
+interface LandedVersion {
+  subject: string;
+  version: string;
+  firstUsedAt: string;
+}
+
+/** A text of a mapping that was in use before. */
+interface EarlierText {
+  version: string;
+  firstUsedAt: string;
+  text: string;
+}
 
 /** A tenant's files, a mapping before it is live, and plans of writes. */
 export function addChanges(app: ConsoleApp, parts: ConsoleParts): void {
@@ -94,6 +108,14 @@ ${section('files', 'Applied files', html`<div>${Object.entries(files).map(filePa
 <a class="button" href="${addressOf('audit', tenantId, 'writes')}">What was written</a></p>`,
       { tenant: tenantId, above: tenantLink(tenantId) },
     );
+  });
+}
+
+/** Versions of each landing stream, latest first. */
+async function landedVersions(store: Store, tenantId: string): Promise<LandedVersion[]> {
+  const found = await Promise.all(landedNames.map((subject) => listMappingVersions(store, tenantId, subject)));
+  return found.flat().map(({ subject, hash, firstUsedAt }) => {
+    return { subject, version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString() };
   });
 }
 
@@ -253,6 +275,17 @@ function earlierPart(c: Asked, tenantId: string, to: string, earlier: Awaited<Re
   return html`${table('Earlier texts', ['version', 'first used', 'restore'], rows, {
     none: 'No other text of this file has been in use yet.',
   })}${revert}`;
+}
+
+/** Texts that this file had while its mapping was in use, latest first. */
+async function earlierTexts(store: Store, tenantId: string, { subject, path }: OwnMapping): Promise<EarlierText[]> {
+  const versions = await listMappingVersions(store, tenantId, subject);
+  return versions.flatMap(({ hash, files, firstUsedAt }) => {
+    const text = files[path];
+    return text === undefined
+      ? []
+      : [{ version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString(), text }];
+  });
 }
 
 /** A separate plan restores values that a version replaced. */

@@ -1,6 +1,11 @@
 import { html } from 'hono/html';
-import { type DeliveryView, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
-import { pageOfDeliveries, readDelivery } from '../operator/listings.ts';
+import {
+  type DeliveryView,
+  pageOfDeliveries,
+  readDelivery,
+  replayDeliveries,
+  retryDeliveries,
+} from '../operator/deliveries.ts';
 import { noteLook } from '../store/audit.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
 import {

@@ -8,12 +8,13 @@ import {
   maskSensitive,
   type WrittenField,
 } from '../operator/explain.ts';
-import { type HireView, readHire, type StoryLine, startHire } from '../operator/hires.ts';
+import { type HireView, readHire, type StoryLine, startHire, viewHire } from '../operator/hires.ts';
 import { type HoldView, listHolds } from '../operator/holds.ts';
-import { pageOfHires, searchHires } from '../operator/listings.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
+import { findHires, type HirePageFilter, type HireSearch, listHiresPage } from '../store/listings.ts';
+import type { Store } from '../store/open-store.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
 import {
@@ -141,6 +142,17 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
     const id = await noteHire(c, tenantId, { what: 'why each value of a hire', isRevealed: true });
     return whyPage(c, tenantId, id, true);
   });
+}
+
+/** The hires of the job candidate with this id, or else of the employee. */
+async function searchHires(store: Store, id: string, search: Omit<HireSearch, 'by' | 'id'>): Promise<HireView[]> {
+  const found = await findHires(store, { ...search, by: 'job_candidate_id', id });
+  const rows = found.length > 0 ? found : await findHires(store, { ...search, by: 'employee_id', id });
+  return rows.map(viewHire);
+}
+
+async function pageOfHires(store: Store, filter: HirePageFilter): Promise<HireView[]> {
+  return (await listHiresPage(store, filter)).map(viewHire);
 }
 
 /** Records that the signed-in person looks at this hire: once, not at each automatic refresh of a masked page. */

@@ -13,10 +13,10 @@ import {
   type HoldAnswer,
   type HoldView,
   holdUnknown,
+  pageOfHolds,
   readHold,
   takesOf,
 } from '../operator/holds.ts';
-import { pageOfHolds } from '../operator/listings.ts';
 import { type OpenTenant, patiently, withTenant } from '../operator/open-tenant.ts';
 import { MASK } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';

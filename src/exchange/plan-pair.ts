@@ -1,6 +1,5 @@
 import type { EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
 import { type Decision, type Merge, mergeField, type Seen } from '../plan/merge-field.ts';
-import type { SentForms } from '../store/exchange-pairs.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { ConflictKind, FieldConflictRow } from '../store/stream-tables.ts';
 import { EMPTY_FORM, type PartnerValue, type SeenField, type SideValue, sayToPartner } from './see-fields.ts';
@@ -60,6 +59,8 @@ export const NOT_SHOWN = 'NOT_SHOWN';
 
 type Step = Partial<{ agreed: string; toHris: FieldWrite; toPartner: PairPlan['toPartner'][number]; finding: Finding }>;
 
+type Planned = { plan: Pick<PairPlan, 'toHris' | 'toPartner'> };
+
 /** Decides what to write on either side so that a pair agrees. Pure. */
 export function planPair(seen: readonly SeenField[], known: PairKnowledge): PairPlan {
   const plan: PairPlan = { agreed: {}, toHris: [], toPartner: [], findings: [] };
@@ -71,13 +72,6 @@ export function planPair(seen: readonly SeenField[], known: PairKnowledge): Pair
     if (finding !== undefined) plan.findings.push(finding);
   }
   return plan;
-}
-
-/** The values about to be sent, by field, and their side. */
-export function sentForms({ toHris, toPartner }: PairPlan): SentForms {
-  const hris = toHris.map(({ field, form }) => [field, { to: 'hris' as const, form }] as const);
-  const partner = toPartner.map(({ field, form }) => [field, { to: 'partner' as const, form }] as const);
-  return Object.fromEntries([...hris, ...partner]);
 }
 
 /** The values of an HRIS update. */
@@ -164,4 +158,39 @@ function found(one: SeenField, kind: ConflictKind, more: Pick<Finding, 'code' | 
 
 function formIn(seen: Seen): string | null {
   return 'form' in seen ? seen.form : null;
+}
+
+/**
+ * Orders pairs so that a record that gives up a value is written before the record that takes it: a side that keeps the
+ * field unique then has nothing to refuse. No order helps if records pass values around in a circle. Pure.
+ */
+export function giversFirst<T extends Planned>(pairs: readonly T[]): T[] {
+  const givers = new Map(pairs.flatMap((one) => placesOf(one, 'old').map((place) => [place, one] as const)));
+  const begun = new Set<T>();
+  const ordered: T[] = [];
+  const put = (one: T): void => {
+    if (begun.has(one)) return;
+    begun.add(one);
+    for (const place of placesOf(one, 'new')) {
+      const giver = givers.get(place);
+      if (giver !== undefined) put(giver);
+    }
+    ordered.push(one);
+  };
+  for (const one of pairs) put(one);
+  return ordered;
+}
+
+/** The values that a pair's writes replace (`old`) or write (`new`), each with its side and field. */
+function placesOf({ plan: { toHris, toPartner } }: Planned, which: 'old' | 'new'): string[] {
+  const places = [...toHris.map((one) => ['hris', one] as const), ...toPartner.map((one) => ['partner', one] as const)];
+  return places.flatMap(([side, one]) => {
+    const value = folded(one[which]);
+    return value === undefined ? [] : [JSON.stringify([side, one.field, value])];
+  });
+}
+
+/** A side that keeps addresses unique also refuses another spelling of the same address. */
+function folded(value: FieldValue): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim().toLowerCase() : undefined;
 }

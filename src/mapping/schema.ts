@@ -119,9 +119,3 @@ export const mappingFile = z.strictObject({
 export type FieldRule = z.output<typeof fieldRule>;
 export type Condition = z.output<typeof condition>;
 export type TransformRule = z.output<typeof transform>;
-
-/** The JSON Schema for editors, kept as mappings/mapping.schema.json. */
-export function mappingJsonSchema(): string {
-  const schema = { ...z.toJSONSchema(mappingFile, { io: 'input' }), title: 'hirebridge mapping file' };
-  return `${JSON.stringify(schema, null, 2)}\n`;
-}

@@ -8,6 +8,7 @@ import {
   retryDeliveries as retryRows,
   type StoredDelivery,
 } from '../store/inbox.ts';
+import { type DeliveryPageFilter, listDeliveriesPage, readDelivery as readRow } from '../store/listings.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { leftStates } from '../store/schema.ts';
 import { isReasonOfHris, refusedSinceAccepted, type WebhookFacts } from '../store/webhook-refusals.ts';
@@ -20,6 +21,54 @@ export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receive
 }
 
 const ID_LENGTH = 12;
+
+export async function pageOfDeliveries(
+  store: Store,
+  filter: DeliveryPageFilter,
+): Promise<(DeliveryView & { place: readonly [number, string] })[]> {
+  const rows = await listDeliveriesPage(store, filter);
+  return rows.map((row) => ({
+    delivery: row.body_hash.slice(0, ID_LENGTH),
+    tenantId: row.tenant_id,
+    event: row.event,
+    ids: JSON.parse(row.ids) as DeliveryView['ids'],
+    state: row.state,
+    receivedAt: iso(row.received_at),
+    failures: row.failures,
+    lastError: row.last_error,
+    place: [Number(row.received_at), row.body_hash],
+  }));
+}
+
+/** One delivery, with its body unless it was purged. @throws ConnectorError DELIVERY_UNKNOWN */
+export async function readDelivery(
+  store: Store,
+  tenantId: string,
+  delivery: string,
+): Promise<DeliveryView & { body: string | undefined }> {
+  const row = /^[0-9a-f]{12}$/.test(delivery) ? await readRow(store, tenantId, delivery) : undefined;
+  if (row === undefined)
+    throw new ConnectorError({
+      code: 'DELIVERY_UNKNOWN',
+      action: 'reject',
+      message: `${tenantId} has no delivery ${delivery}. Webhooks are kept for 90 days.`,
+    });
+  return {
+    delivery,
+    tenantId,
+    event: row.event,
+    ids: JSON.parse(row.ids) as DeliveryView['ids'],
+    state: row.state,
+    receivedAt: iso(row.received_at),
+    failures: row.failures,
+    lastError: row.last_error,
+    body: row.body === '' ? undefined : row.body,
+  };
+}
+
+function iso(at: number): string {
+  return new Date(Number(at)).toISOString();
+}
 
 /** Latest first. */
 export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<DeliveryView[]> {

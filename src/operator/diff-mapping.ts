@@ -16,7 +16,6 @@ import { applyDefinitions } from '../store/applied-tenants.ts';
 import { hiresInState } from '../store/hires.ts';
 import { readJobs } from '../store/jobs.ts';
 import { type LinkedPair, pairPages } from '../store/linked-pairs.ts';
-import { listMappingVersions } from '../store/mapping-versions.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HireRow } from '../store/schema.ts';
 import { withKnownTables } from '../streams/stream.ts';
@@ -352,43 +351,6 @@ export async function readOwnMapping(store: Store, tenantId: string, subject: st
     message:
       `${tenantId} maps ${name} by the defaults, so there is no file to change. Write one, name it in the ` +
       'tenant file, and run: hirebridge tenant apply',
-  });
-}
-
-/** A text of a mapping that was in use before. */
-interface EarlierText {
-  version: string;
-  firstUsedAt: string;
-  text: string;
-}
-
-/** Texts that this file had while its mapping was in use, latest first. */
-export async function earlierTexts(
-  store: Store,
-  tenantId: string,
-  { subject, path }: OwnMapping,
-): Promise<EarlierText[]> {
-  const versions = await listMappingVersions(store, tenantId, subject);
-  return versions.flatMap(({ hash, files, firstUsedAt }) => {
-    const text = files[path];
-    return text === undefined
-      ? []
-      : [{ version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString(), text }];
-  });
-}
-
-/** A mapping version that landed records, so that its writes can be reverted. */
-export interface LandedVersion {
-  subject: string;
-  version: string;
-  firstUsedAt: string;
-}
-
-/** Versions of each landing stream, latest first. */
-export async function landedVersions(store: Store, tenantId: string): Promise<LandedVersion[]> {
-  const found = await Promise.all(landedNames.map((subject) => listMappingVersions(store, tenantId, subject)));
-  return found.flat().map(({ subject, hash, firstUsedAt }) => {
-    return { subject, version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString() };
   });
 }
 

@@ -6,7 +6,7 @@ import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
 import { assertMayWrite } from '../store/freezes.ts';
 import type { HireStepRow } from '../store/hire-steps.ts';
-import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
+import { latestHire } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
@@ -40,11 +40,6 @@ export interface HireView {
   observed: Observed | null;
   /** Why a live tenant recorded the hire without starting it. */
   passedOver: string | null;
-}
-
-/** Hires of all periods, latest change first. */
-export async function listHires(store: Store, filter: HireFilter): Promise<HireView[]> {
-  return (await listRows(store, filter)).map(viewHire);
 }
 
 export interface HireStory extends HireView {

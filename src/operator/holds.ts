@@ -11,6 +11,7 @@ import {
   readHold as readRow,
   answerHold as writeAnswer,
 } from '../store/holds.ts';
+import { type HoldFilter, listHoldsPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HoldRow } from '../store/schema.ts';
 import { signalHire } from '../temporal/hire-client.ts';
@@ -270,4 +271,10 @@ export function answeredText(answered: string, answer: string): string {
   const { waitsFor } = entryOf(answer) ?? {};
   const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge status`, waitsFor ?? []];
   return `${lines.flat().join('\n')}\n`;
+}
+
+/** Lists for paging: each row carries the place where the next page begins. */
+export async function pageOfHolds(store: Store, filter: HoldFilter): Promise<(HoldView & { ageMs: number })[]> {
+  const rows = await listHoldsPage(store, filter);
+  return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
 }

@@ -29,12 +29,6 @@ export function assertPulledStream(name: string): asserts name is PullName {
   });
 }
 
-/** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
-export function pulledStream(name: string): PullName {
-  assertPulledStream(name);
-  return name;
-}
-
 interface StreamAct {
   tenantId: string;
   stream: string;

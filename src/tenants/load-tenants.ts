@@ -8,7 +8,6 @@ import { modulePlace } from '../hris/module.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean } from '../in-words.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { isCasesFile } from '../mapping/test-mapping.ts';
 import { everyStream, exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
 import {
   explainIssues,
@@ -80,6 +79,10 @@ export async function tenantFiles(dir: string): Promise<string[]> {
       message: `${dir}: holds no tenant file (*.yaml). Add one, or name another directory with --tenants DIR.`,
     });
   return files.sort().map((name) => join(dir, name));
+}
+
+function isCasesFile(file: string): boolean {
+  return /\.cases\.ya?ml$/.test(file);
 }
 
 async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded> {

@@ -17,15 +17,16 @@ import { readTenantState } from '../store/tenant-states.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { placeOfDelivery, STARTING_EVENT, tracedForHire } from '../trace.ts';
 import { within } from '../within.ts';
-import { dispatchOf, hireEvents } from './dispatch.ts';
 import {
   createCoalesced,
+  dispatchOf,
   type HintSender,
   hintRecords,
   hintStreams,
+  hireEvents,
   hireHints,
   type StreamHinter,
-} from './send-hints.ts';
+} from './dispatch.ts';
 
 export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconciles' | 'streamHints'> {
   log: Logger;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { mappingJsonSchema } from '../../src/cli/mapping.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import type { FieldDef } from '../../src/hris/port.ts';
 import { compileMapping, loadMapping } from '../../src/mapping/load-mapping.ts';
-import { mappingJsonSchema } from '../../src/mapping/schema.ts';
 import { sourceRecords } from '../../src/mapping/source-fields.ts';
 import { Candidate } from '../../src/partner/contract/candidates.ts';
 import { JobCandidate } from '../../src/partner/contract/job-candidates.ts';

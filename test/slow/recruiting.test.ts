@@ -8,7 +8,7 @@ import { createRandom } from '../../src/sandbox/random.ts';
 import { addHints } from '../../src/store/hints.ts';
 import type { LeasedDelivery } from '../../src/store/inbox.ts';
 import type { PullName, StreamName } from '../../src/streams/streams.ts';
-import { hintStreams } from '../../src/worker/send-hints.ts';
+import { hintStreams } from '../../src/worker/dispatch.ts';
 import { openPullWorld, type PullWorld } from '../activities/streams/pull-world.ts';
 
 // How many, where not a slice of a few seconds: npm run test:recruiting

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCoalesced } from '../../src/worker/send-hints.ts';
+import { createCoalesced } from '../../src/worker/dispatch.ts';
 
 test('who asks while a request is under way is made up for, and a debt whose request failed stays', async () => {
   const requests: PromiseWithResolvers<void>[] = [];

@@ -5,7 +5,7 @@ import { readHints } from '../../src/store/hints.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
-import { hintRecords } from '../../src/worker/send-hints.ts';
+import { hintRecords } from '../../src/worker/dispatch.ts';
 import { until } from '../harness/world.ts';
 import { freshStore as storeOf } from '../store/stores.ts';
 import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';

@@ -15,7 +15,7 @@ import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
 import type { LeasedDelivery } from '../../../src/store/inbox.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { createCoalesced, hintStreams } from '../../../src/worker/send-hints.ts';
+import { createCoalesced, hintStreams } from '../../../src/worker/dispatch.ts';
 import { documentedHire, hashOf } from '../../hris/documented-hire.ts';
 
 const key = { tenantId: 'acme', stream: 'documents' };
