@@ -13,8 +13,19 @@ import type { StreamCounts } from '../streams/stream-activities.ts';
 import { pullStreams } from '../streams/streams.ts';
 import { EXIT, type ExitCode, example, integer, placesOf, renderTable } from './command.ts';
 import { type Play, playHires, type Screen, type Seen } from './demo/play.ts';
-import { type Cast, castHires, describeStory, PATIENCE_MS, playStory, type StoryFacts } from './demo/recruiting.ts';
-import { DEMO_KINDS, type DemoKind, type EmployeeRow, type HireView, type HrisTables } from './demo/report.ts';
+import {
+  type Cast,
+  castHires,
+  DEMO_KINDS,
+  type DemoKind,
+  describeStory,
+  type EmployeeRow,
+  type HireView,
+  type HrisTables,
+  PATIENCE_MS,
+  playStory,
+  type StoryFacts,
+} from './demo/recruiting.ts';
 import { buildStage, countJobs, demoStreams, openPosition, type Stage, type StageOptions } from './demo/stage.ts';
 import { stopSignal } from './part.ts';
 import { startUp, type Up } from './up.ts';

@@ -1,8 +1,40 @@
-import { ConnectorError } from '../errors.ts';
-import { holdToPort } from './hold-to-port.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type HrisLimits, noLimits } from './http-line.ts';
 import * as list from './index.ts';
 import type { FieldsInUse, HrisAdapter, HrisConnection, Landings } from './port.ts';
+
+type Call = (...args: unknown[]) => Promise<unknown>;
+
+/** For each method, whether it must return something. */
+const ANSWERS = {
+  employees: {
+    find: 'something',
+    isTaken: 'something',
+    create: 'something',
+    read: 'nothing',
+    update: 'nothing',
+    amend: 'nothing',
+    rehire: 'nothing',
+    terminate: 'nothing',
+  },
+  changes: { since: 'something', news: 'something' },
+  files: { deliver: 'something', holds: 'something', probe: 'nothing' },
+  pending: { resolve: 'something' },
+  requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
+  resumes: { list: 'something', read: 'something' },
+  lists: { read: 'something' },
+  landing: {
+    land: 'something',
+    read: 'something',
+    hashes: 'something',
+    ids: 'something',
+    marks: 'something',
+    remove: 'nothing',
+  },
+} as const;
+
+/** How long an adapter may take to report the outcome of a call that its caller stopped. */
+const LAST_WORD_MS = 5_000;
 
 const adapters: Readonly<Record<string, HrisAdapter>> = list;
 
@@ -46,4 +78,138 @@ export async function openHris(
   const hris = holdToPort(kind, await adapter.open(parsed.data, limits, inUse));
   const employeeUrl = adapter.employeeUrl?.(parsed.data);
   return { ...hris, capabilities: { ...hris.capabilities, ...(employeeUrl && { employeeUrl }) } };
+}
+
+/**
+ * Enforces the port's error rules on any adapter: if it throws another error, returns nothing where an answer is due,
+ * or continues after its caller stopped, the call ends with a ConnectorError. The outcome is `unknown` only if the
+ * request may have left.
+ */
+export function holdToPort(kind: string, hris: HrisConnection): HrisConnection {
+  const parts = Object.entries(ANSWERS).flatMap(([name, answers]) => {
+    const part = hris[name as keyof typeof ANSWERS] as object | undefined;
+    return part === undefined ? [] : [[name, heldPart({ kind, name, part }, answers)]];
+  });
+  const { capabilities } = hris;
+  const top = {
+    capabilities,
+    probe: held(`${kind}: probe`, hris.probe.bind(hris) as Call, 'something'),
+    close: () => hris.close(),
+    ...(hris.describe && { describe: held(`${kind}: describe`, hris.describe.bind(hris) as Call, 'something') }),
+    ...(hris.givesNumber && {
+      givesNumber: held(`${kind}: givesNumber`, hris.givesNumber.bind(hris) as Call, 'something'),
+    }),
+  };
+  return { ...top, ...(Object.fromEntries(parts) as object) } as HrisConnection;
+}
+
+/** Calls members on the part itself, which may be a class instance. */
+function heldPart(
+  { kind, name, part }: { kind: string; name: string; part: object },
+  answers: Readonly<Record<string, 'something' | 'nothing'>>,
+): object {
+  const members = Object.entries(answers).flatMap(([member, answer]) => {
+    const call = (part as Record<string, Call | undefined>)[member];
+    return call === undefined ? [] : [[member, held(`${kind}: ${name}.${member}`, call.bind(part), answer)]];
+  });
+  return Object.fromEntries(members) as object;
+}
+
+/** The state of one call. */
+interface Progress {
+  what: string;
+  sent: boolean;
+  /** The call has ended: what it did not wait for must not leave any more. */
+  over: boolean;
+  /** Thrown by `beforeSend`, and passed on unchanged. */
+  forbidden?: unknown;
+}
+
+function held(what: string, call: Call, answer: 'something' | 'nothing'): Call {
+  return async (...args) => {
+    const progress: Progress = { what, sent: false, over: false };
+    const signal = args.map(signalIn).find((one) => one !== undefined);
+    try {
+      const given = await untilStopped(call(...args.map((arg) => watched(arg, progress))), signal, progress);
+      if (given === undefined && answer === 'something') throw fault(progress, 'gave no answer');
+      return given;
+    } catch (error) {
+      if (isConnectorError(error) || (error !== undefined && error === progress.forbidden)) throw error;
+      throw fault(progress, `threw ${nameOf(error)}`, error);
+    } finally {
+      progress.over = true;
+    }
+  };
+}
+
+function signalIn(arg: unknown): AbortSignal | undefined {
+  if (arg instanceof AbortSignal) return arg;
+  const { signal } = (arg ?? {}) as { signal?: unknown };
+  return signal instanceof AbortSignal ? signal : undefined;
+}
+
+/** Wraps a write's options to notice when it leaves. */
+function watched(arg: unknown, progress: Progress): unknown {
+  const { beforeSend } = (arg ?? {}) as { beforeSend?: unknown };
+  if (typeof beforeSend !== 'function') return arg;
+  const watchedSend = (): void => {
+    if (progress.over) throw fault(progress, 'would send after it had ended');
+    try {
+      (beforeSend as () => void)();
+    } catch (error) {
+      progress.forbidden = error;
+      throw error;
+    }
+    progress.sent = true;
+  };
+  return { ...(arg as object), beforeSend: watchedSend };
+}
+
+async function untilStopped(
+  answer: Promise<unknown>,
+  signal: AbortSignal | undefined,
+  progress: Progress,
+): Promise<unknown> {
+  const { promise: silence, reject } = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    timer = setTimeout(() => reject(fault(progress, 'went on after it was stopped')), LAST_WORD_MS);
+  };
+  if (signal?.aborted === true) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Class and code of an error: the text of unknown errors may quote a record. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return `a ${typeof error}`;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? `${error.name} ${code}` : error.name;
+}
+
+function fault({ what, sent }: Progress, how: string, cause?: unknown): ConnectorError {
+  const next = sent
+    ? 'The request may have arrived, so it is looked up before anything is sent again.'
+    : 'Nothing was sent, and it is tried again.';
+  return new ConnectorError({
+    code: 'HRIS_ADAPTER_FAULT',
+    action: sent ? 'unknown' : 'retry',
+    message:
+      `The adapter failed (${what} ${how}); it should give an answer or throw a ConnectorError. ${next} See the ` +
+      "worker's log, and fix the adapter.",
+    cause: cause === undefined ? undefined : withoutWords(cause),
+  });
+}
+
+/** Keeps an error's stack without its text, which may quote a record: causes are logged. */
+function withoutWords(error: unknown): Error {
+  const bare = new Error(nameOf(error));
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  bare.stack = [`Error: ${bare.message}`, ...frames].join('\n');
+  return bare;
 }

@@ -3,8 +3,7 @@ import { didYouMean } from '../in-words.ts';
 import { type TransformName, transforms } from '../values/transforms.ts';
 import { type Path, type Place, type Problem, placeOf, problemAt } from '../yaml/yaml-file.ts';
 import { applyTransforms, formatsOf, inverses, undoTransforms } from './apply-transforms.ts';
-import { compileTransform, flowsToPartner, type PlacedRule, pathsOf } from './compile-rule.ts';
-import type { FieldRule } from './schema.ts';
+import { compileTransform, type FieldRule, flowsToPartner, type PlacedRule, pathsOf } from './compile-rule.ts';
 import { parseSourcePath, partnerTargets, type SourceRecords } from './source-fields.ts';
 
 /** The stream or write-back that carries a mapping's values to the partner, and the fields that it can write. */

@@ -20,7 +20,9 @@ import { checkDirection, type WayBack } from './check-direction.ts';
 import {
   type CompiledField,
   compileRule,
+  type FieldRule,
   flowsToPartner,
+  mappingFile,
   type PlacedRule,
   parseTableColumn,
   pathsOf,
@@ -30,7 +32,6 @@ import {
   tableNames,
 } from './compile-rule.ts';
 import { lengthOf } from './fit-value.ts';
-import { type FieldRule, mappingFile } from './schema.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 
 /** A mapping checked against both sides. Plain data; may be kept for the life of a process. */

@@ -14,8 +14,19 @@ import { employeeOf } from '../store/hires.ts';
 import { findMappingVersions } from '../store/mapping-versions.ts';
 import { markRecords, readPlanRecords, type SavedPlan, savePlan } from '../store/plans.ts';
 import type { ForeignWriteRow } from '../store/schema.ts';
-import { type Destination, fieldChanges, landRows, rowHash, settleOpenWrites } from '../streams/land-page.ts';
-import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored } from '../streams/plan-page.ts';
+import {
+  type Destination,
+  fieldChanges,
+  isAsPlanned,
+  isDone,
+  landRows,
+  mapPage,
+  type PlanEnds,
+  type RowPlan,
+  readStored,
+  rowHash,
+  settleOpenWrites,
+} from '../streams/land-page.ts';
 import { withKnownTables } from '../streams/stream.ts';
 import { landedNames, type PullName } from '../streams/streams.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';

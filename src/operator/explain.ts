@@ -15,7 +15,7 @@ import { type KeptPlan, latestPlan } from '../store/plans.ts';
 import type { HireRow } from '../store/schema.ts';
 import { readStreamState } from '../store/streams.ts';
 import { readNames } from '../store/unique-names.ts';
-import { readStored } from '../streams/plan-page.ts';
+import { readStored } from '../streams/land-page.ts';
 import { withKnownTables } from '../streams/stream.ts';
 import { type PullName, pullStreams } from '../streams/streams.ts';
 import { destinationTenant, loadTenantMapping } from '../tenants/open-hris.ts';

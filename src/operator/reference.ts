@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Config } from '../config.ts';
 import { definitionSchema } from '../hris/http/definition-schema.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
-import { mappingFile } from '../mapping/schema.ts';
+import { mappingFile } from '../mapping/compile-rule.ts';
 import { landings } from '../streams/streams.ts';
 import { tenantFile } from '../tenants/schema.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { DemoKind } from '../../src/cli/demo/report.ts';
+import type { DemoKind } from '../../src/cli/demo/recruiting.ts';
 import { openDemoHris, writeDemoFiles } from '../../src/cli/demo/stage.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { loadTenantMapping, openTenantHris } from '../../src/tenants/open-hris.ts';

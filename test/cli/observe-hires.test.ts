@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { observeHires } from '../../src/cli/demo/report.ts';
+import { observeHires } from '../../src/cli/demo/recruiting.ts';
 import { countReport, isAsPlayed } from '../../src/cli/demo.ts';
 import type { LedgerEntry, LedgerRow } from '../../src/sandbox/records/ledger.ts';
 

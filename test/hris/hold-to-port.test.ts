@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
-import { holdToPort } from '../../src/hris/hold-to-port.ts';
 import type { Employees, HrisConnection } from '../../src/hris/port.ts';
+import { holdToPort } from '../../src/hris/registry.ts';
 import { refusal, signal, write } from './profile.ts';
 
 /** A connection whose adapter does as a stranger's may. */

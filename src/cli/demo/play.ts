@@ -5,8 +5,16 @@ import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import { MAIN_FILE, type Supervisor } from '../supervise.ts';
-import { type Cast, hire, PATIENCE_MS, playOnboarding, setStartDate } from './recruiting.ts';
-import { type EmployeeRow, type HireView, observeHires } from './report.ts';
+import {
+  type Cast,
+  type EmployeeRow,
+  type HireView,
+  hire,
+  observeHires,
+  PATIENCE_MS,
+  playOnboarding,
+  setStartDate,
+} from './recruiting.ts';
 import type { Stage } from './stage.ts';
 
 /** Shows the demo's progress: bars on a terminal, otherwise a line for each change. */

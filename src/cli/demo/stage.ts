@@ -11,8 +11,7 @@ import { contract } from '../../partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';
 import { Announcement } from '../part.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
-import type { StoryFacts } from './recruiting.ts';
-import type { DemoKind, EmployeeRow, HrisTables } from './report.ts';
+import type { DemoKind, EmployeeRow, HrisTables, StoryFacts } from './recruiting.ts';
 
 /** The HR system of the demo's first customer. */
 interface DemoHris {
