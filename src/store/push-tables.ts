@@ -1,5 +1,21 @@
 import type { Selectable } from 'kysely';
 
+/** The tables of what goes to either side record by record. */
+export interface PushTables {
+  requisitions: RequisitionTable;
+  invitations: InvitationTable;
+  stage_moves: StageMoveTable;
+  sourced_leads: SourcedLeadTable;
+  resumes: ResumeTable;
+  calendar_events: CalendarEventTable;
+  calendar_feeds: CalendarFeedTable;
+  option_labels: OptionLabelTable;
+  employments: EmploymentTable;
+  change_cursors: ChangeCursorTable;
+  hire_documents: HireDocumentTable;
+  document_looks: DocumentLookTable;
+}
+
 /**
  * sent: a job was requested, outcome unknown. created: its job is known. absent: no job was made. held: a person must
  * say what happened. dismissed: a person wants no job.
@@ -7,7 +23,7 @@ import type { Selectable } from 'kysely';
 type RequisitionState = 'sent' | 'created' | 'absent' | 'held' | 'dismissed';
 
 /** A requisition that became a job at the partner, or is about to. */
-export interface RequisitionTable {
+interface RequisitionTable {
   tenant_id: string;
   requisition_id: string;
   state: RequisitionState;
@@ -33,7 +49,7 @@ export type RequisitionRow = Selectable<RequisitionTable>;
 type InvitationState = 'sent' | 'taken' | 'invited' | 'absent' | 'refused';
 
 /** A person whom a rule invited to an assessment, or is about to. */
-export interface InvitationTable {
+interface InvitationTable {
   tenant_id: string;
   assessment_id: string;
   candidate_id: string;
@@ -58,7 +74,7 @@ export interface InvitationTable {
 export type InvitationRow = Selectable<InvitationTable>;
 
 /** A person who completed an assessment flow and was moved to another stage for it, or is about to be. */
-export interface StageMoveTable {
+interface StageMoveTable {
   tenant_id: string;
   /** `flow:7` */
   flow: string;
@@ -81,7 +97,7 @@ export interface StageMoveTable {
 export type StageMoveRow = Selectable<StageMoveTable>;
 
 /** A lead whom a rule made a candidate of a job, or is about to. */
-export interface SourcedLeadTable {
+interface SourcedLeadTable {
   tenant_id: string;
   lead_id: string;
   job_id: string;
@@ -104,7 +120,7 @@ export interface SourcedLeadTable {
 export type SourcedLeadRow = Selectable<SourcedLeadTable>;
 
 /** A file of the customer that becomes a candidate of a job, or is about to. */
-export interface ResumeTable {
+interface ResumeTable {
   tenant_id: string;
   /** The customer's own key for the file. */
   resume_id: string;
@@ -152,7 +168,7 @@ export interface OptionLabelTable {
 }
 
 /** What the partner was last told of an employee. */
-export interface EmploymentTable {
+interface EmploymentTable {
   tenant_id: string;
   employee_id: string;
   /** The Employee ID in the tenant's format. */
@@ -162,7 +178,7 @@ export interface EmploymentTable {
 }
 
 /** How far the changed employees of an HRIS were read. */
-export interface ChangeCursorTable {
+interface ChangeCursorTable {
   tenant_id: string;
   connection: string;
   cursor: string;
@@ -173,7 +189,7 @@ export interface ChangeCursorTable {
 export type EmploymentRow = Selectable<EmploymentTable>;
 
 /** A booked slot, as calendars show it. */
-export interface CalendarEventTable {
+interface CalendarEventTable {
   tenant_id: string;
   booking_id: string;
   schedule_id: string;
@@ -199,7 +215,7 @@ export interface CalendarEventTable {
 export type CalendarEvent = Selectable<CalendarEventTable>;
 
 /** An address from which a calendar application reads a tenant's events. */
-export interface CalendarFeedTable {
+interface CalendarFeedTable {
   feed_id: string;
   tenant_id: string;
   /** SHA-256 of the secret in the address; the address itself is not stored. */
@@ -221,7 +237,7 @@ export type CalendarFeed = Selectable<CalendarFeedTable>;
 export type DocumentState = 'sent' | 'taken' | 'delivered' | 'unlike' | 'absent' | 'refused';
 
 /** A document of a hire. Its content is never kept. */
-export interface HireDocumentTable {
+interface HireDocumentTable {
   tenant_id: string;
   job_candidate_id: string;
   period: number;
@@ -245,7 +261,7 @@ export interface HireDocumentTable {
 export type HireDocumentRow = Selectable<HireDocumentTable>;
 
 /** When a hire's documents were last listed. */
-export interface DocumentLookTable {
+interface DocumentLookTable {
   tenant_id: string;
   job_candidate_id: string;
   period: number;

@@ -1,72 +1,18 @@
 import type { Generated, Selectable } from 'kysely';
 import type { HireState, HireStep } from '../hire/hire.ts';
 import type { EmployedHow } from '../person/person.ts';
-import type {
-  CalendarEventTable,
-  CalendarFeedTable,
-  ChangeCursorTable,
-  DocumentLookTable,
-  EmploymentTable,
-  HireDocumentTable,
-  InvitationTable,
-  OptionLabelTable,
-  RequisitionTable,
-  ResumeTable,
-  SourcedLeadTable,
-  StageMoveTable,
-} from './push-tables.ts';
-import type {
-  ExchangePairTable,
-  ExchangeTallyTable,
-  FieldChangeTable,
-  FieldConflictTable,
-  FieldMatchTable,
-  FieldTable,
-  ForeignWriteTable,
-  JobTable,
-  LookupRowTable,
-  MappingVersionTable,
-  OpenBatchTable,
-  PurgedWriteTable,
-  QuarantineTable,
-  SavedPlanRecordTable,
-  SavedPlanTable,
-  StreamMissingTable,
-  StreamPageTable,
-  StreamPassTable,
-  StreamStateTable,
-  StreamTable,
-} from './stream-tables.ts';
-import type {
-  AuditHeadTable,
-  AuditTable,
-  ConsentTable,
-  DataKeyTable,
-  ErasureTable,
-  FreezeTable,
-  InstallationTable,
-  PersonMarkKeyTable,
-  PersonMarkTable,
-  PrivacyCaseTable,
-  ReconcileTable,
-  SeenPersonTable,
-  TenantTable,
-} from './tenant-tables.ts';
+import type { PushTables } from './push-tables.ts';
+import type { StreamTables } from './stream-tables.ts';
+import type { TenantTables } from './tenant-tables.ts';
 
 /**
  * Times are milliseconds since 1970 by the database's clock. Ids of partner and HRIS are text. JSON columns are text.
  */
-export interface Tables {
-  installation: InstallationTable;
-  data_keys: DataKeyTable;
+export interface Tables extends PushTables, StreamTables, TenantTables {
   processes: ProcessTable;
   leases: LeaseTable;
   events_out: EventOutTable;
   answers: AnswerTable;
-  tenants: TenantTable;
-  freezes: FreezeTable;
-  audit: AuditTable;
-  audit_heads: AuditHeadTable;
   inbox: InboxTable;
   webhook_refusals: WebhookRefusalTable;
   hints: HintTable;
@@ -75,50 +21,11 @@ export interface Tables {
   intents: IntentTable;
   persons: PersonTable;
   person_keys: PersonKeyTable;
-  person_marks: PersonMarkTable;
-  person_mark_keys: PersonMarkKeyTable;
-  erasures: ErasureTable;
-  privacy_cases: PrivacyCaseTable;
-  consents: ConsentTable;
   plans: PlanTable;
   holds: HoldTable;
   alarms: AlarmTable;
-  jobs: JobTable;
-  streams: StreamTable;
-  quarantine: QuarantineTable;
-  stream_passes: StreamPassTable;
-  stream_states: StreamStateTable;
-  stream_pages: StreamPageTable;
-  stream_missing: StreamMissingTable;
-  lookup_rows: LookupRowTable;
   rate_limits: RateLimitTable;
   evidence: EvidenceTable;
-  reconciles: ReconcileTable;
-  seen_people: SeenPersonTable;
-  foreign_writes: ForeignWriteTable;
-  open_batches: OpenBatchTable;
-  purged_writes: PurgedWriteTable;
-  mapping_versions: MappingVersionTable;
-  saved_plans: SavedPlanTable;
-  saved_plan_records: SavedPlanRecordTable;
-  fields: FieldTable;
-  field_changes: FieldChangeTable;
-  field_matches: FieldMatchTable;
-  exchange_pairs: ExchangePairTable;
-  exchange_tallies: ExchangeTallyTable;
-  field_conflicts: FieldConflictTable;
-  requisitions: RequisitionTable;
-  invitations: InvitationTable;
-  stage_moves: StageMoveTable;
-  sourced_leads: SourcedLeadTable;
-  resumes: ResumeTable;
-  calendar_events: CalendarEventTable;
-  calendar_feeds: CalendarFeedTable;
-  option_labels: OptionLabelTable;
-  employments: EmploymentTable;
-  change_cursors: ChangeCursorTable;
-  hire_documents: HireDocumentTable;
-  document_looks: DocumentLookTable;
   unique_names: UniqueNameTable;
   hire_steps: HireStepTable;
   refusals: RefusalTable;
@@ -378,11 +285,11 @@ export type HoldRow = Selectable<HoldTable>;
 export type AlarmRow = Selectable<AlarmTable>;
 export type IntentRow = Selectable<IntentTable>;
 export type PlanRow = Selectable<PlanTable>;
-export type TenantRow = Selectable<TenantTable>;
-export type AuditRow = Selectable<AuditTable>;
-export type StreamRow = Selectable<StreamTable>;
-export type QuarantineRow = Selectable<QuarantineTable>;
-export type ForeignWriteRow = Selectable<ForeignWriteTable>;
+export type TenantRow = Selectable<TenantTables['tenants']>;
+export type AuditRow = Selectable<TenantTables['audit']>;
+export type StreamRow = Selectable<StreamTables['streams']>;
+export type QuarantineRow = Selectable<StreamTables['quarantine']>;
+export type ForeignWriteRow = Selectable<StreamTables['foreign_writes']>;
 
 /** The learned request budget of one (tenant, upstream), shared by every process. */
 interface RateLimitTable {

@@ -1,7 +1,31 @@
 import type { Generated, Selectable } from 'kysely';
 import type { Side } from '../hire/hire.ts';
 
-export interface JobTable {
+/** The tables of what is read again and again, and of what it was written to. */
+export interface StreamTables {
+  jobs: JobTable;
+  streams: StreamTable;
+  quarantine: QuarantineTable;
+  stream_passes: StreamPassTable;
+  stream_states: StreamStateTable;
+  stream_pages: StreamPageTable;
+  stream_missing: StreamMissingTable;
+  lookup_rows: LookupRowTable;
+  foreign_writes: ForeignWriteTable;
+  open_batches: OpenBatchTable;
+  purged_writes: PurgedWriteTable;
+  mapping_versions: MappingVersionTable;
+  saved_plans: SavedPlanTable;
+  saved_plan_records: SavedPlanRecordTable;
+  fields: FieldTable;
+  field_changes: FieldChangeTable;
+  field_matches: FieldMatchTable;
+  exchange_pairs: ExchangePairTable;
+  exchange_tallies: ExchangeTallyTable;
+  field_conflicts: FieldConflictTable;
+}
+
+interface JobTable {
   tenant_id: string;
   job_id: string;
   /** The jobs list item as received. */
@@ -18,7 +42,7 @@ export interface JobTable {
 export type StreamState = 'running' | 'done' | 'partial' | 'refused';
 
 /** The latest run of one stream, with its cursor and counts. */
-export interface StreamTable {
+interface StreamTable {
   tenant_id: string;
   stream: string;
   run_id: string;
@@ -85,7 +109,7 @@ export interface StreamStateTable {
 }
 
 /** A complete pass over the whole list of a stream; the latest few are kept. */
-export interface StreamPassTable {
+interface StreamPassTable {
   tenant_id: string;
   stream: string;
   began_at: number;
@@ -100,7 +124,7 @@ export interface StreamPassTable {
 }
 
 /** The ids of one page as last read, to find out at the end of a pass which records were on no page. */
-export interface StreamPageTable {
+interface StreamPageTable {
   tenant_id: string;
   stream: string;
   page: number;
@@ -111,7 +135,7 @@ export interface StreamPageTable {
 }
 
 /** A landed record that the partner did not show. */
-export interface StreamMissingTable {
+interface StreamMissingTable {
   tenant_id: string;
   stream: string;
   record_id: string;
@@ -122,7 +146,7 @@ export interface StreamMissingTable {
   believed_at: number | null;
 }
 
-export interface QuarantineTable {
+interface QuarantineTable {
   tenant_id: string;
   stream: string;
   /** The record's id, or its place (`page 3, record 17`) if no id can be read. */
@@ -135,7 +159,7 @@ export interface QuarantineTable {
 }
 
 /** A record of the partner that mappings use in lookups. */
-export interface LookupRowTable {
+interface LookupRowTable {
   tenant_id: string;
   /** The lookup table: the name of the stream that maintains it. */
   stream: string;
@@ -171,7 +195,7 @@ export interface ExchangePairTable {
 }
 
 /** Writes that an exchange was about to make; kept for as long as its change limits look back. */
-export interface ExchangeTallyTable {
+interface ExchangeTallyTable {
   tenant_id: string;
   stream: string;
   written_at: number;
@@ -186,7 +210,7 @@ export interface ExchangeTallyTable {
 export type ConflictKind = 'put-back' | 'conflict' | 'held' | 'diverged' | 'quarantined';
 
 /** One field of a pair whose sides differed. Open as long as they differ. */
-export interface FieldConflictTable {
+interface FieldConflictTable {
   conflict_id: string;
   tenant_id: string;
   stream: string;
@@ -240,7 +264,7 @@ export interface FieldChangeTable {
 }
 
 /** The definition that a path in the mappings stood for when it was first met. */
-export interface FieldMatchTable {
+interface FieldMatchTable {
   tenant_id: string;
   path: string;
   definition: string;
@@ -248,7 +272,7 @@ export interface FieldMatchTable {
 }
 
 /** One record written at the partner or in the HRIS. Rows of one statement or request share a batch. */
-export interface ForeignWriteTable {
+interface ForeignWriteTable {
   batch_id: string;
   tenant_id: string;
   /** The run of a stream, the hash of a plan that was applied, or `hire`. */
@@ -286,13 +310,13 @@ export interface ForeignWriteTable {
  * A batch of several writes that was sent and whose outcome is unknown, whatever `outcome` its rows have: updating
  * every row would write each a second time.
  */
-export interface OpenBatchTable {
+interface OpenBatchTable {
   batch_id: string;
   tenant_id: string;
 }
 
 /** Landed records of one run whose values were purged, combined because a row for each would stay for good. */
-export interface PurgedWriteTable extends Pick<ForeignWriteTable, 'tenant_id' | 'run_id' | 'target' | 'mapping_hash'> {
+interface PurgedWriteTable extends Pick<ForeignWriteTable, 'tenant_id' | 'run_id' | 'target' | 'mapping_hash'> {
   page_id: string;
   by: string;
   /** When the first of them was sent. */
@@ -315,7 +339,7 @@ export type WriteKind = 'create' | 'update' | 'end';
 export type WriteOutcome = 'open' | 'done' | 'absent' | 'refused';
 
 /** The texts of a mapping that was used. */
-export interface MappingVersionTable {
+interface MappingVersionTable {
   tenant_id: string;
   /** `employee`, or a stream. */
   subject: string;

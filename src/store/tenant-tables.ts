@@ -1,6 +1,23 @@
 import type { Generated, Selectable } from 'kysely';
 
-export interface InstallationTable {
+/** The tables of an installation, its tenants and the people they know. */
+export interface TenantTables {
+  installation: InstallationTable;
+  data_keys: DataKeyTable;
+  tenants: TenantTable;
+  freezes: FreezeTable;
+  audit: AuditTable;
+  audit_heads: AuditHeadTable;
+  person_marks: PersonMarkTable;
+  person_mark_keys: PersonMarkKeyTable;
+  erasures: ErasureTable;
+  privacy_cases: PrivacyCaseTable;
+  consents: ConsentTable;
+  reconciles: ReconcileTable;
+  seen_people: SeenPersonTable;
+}
+
+interface InstallationTable {
   /** Made with the store; prefix of every task queue, workflow id and schedule id. */
   id: string;
   created_at: number;
@@ -11,7 +28,7 @@ export interface InstallationTable {
   frozen_by: string | null;
 }
 
-export interface FreezeTable {
+interface FreezeTable {
   /** Empty for the whole fleet. */
   tenant_id: string;
   /** Since when, and by whose order, writes to partner and HR system are stopped. */
@@ -19,7 +36,7 @@ export interface FreezeTable {
   frozen_by: string;
 }
 
-export interface TenantTable {
+interface TenantTable {
   tenant_id: string;
   state: 'active' | 'paused' | 'removed';
   paused_code: string | null;
@@ -109,7 +126,7 @@ export const auditActs = [
 ] as const;
 
 /** Acts of people on tenants and the fleet, and what they looked at; see `audit.ts`. */
-export interface AuditTable {
+interface AuditTable {
   at: number;
   /** The name given for the act, as it is displayed, and on whose behalf. */
   by: string;
@@ -137,7 +154,7 @@ export interface AuditTable {
 }
 
 /** The last row of each chain. Its lock puts the acts of one tenant in order. */
-export interface AuditHeadTable {
+interface AuditHeadTable {
   chain: string;
   seq: number;
   hash: string;
@@ -159,7 +176,7 @@ export interface DataKeyTable {
 }
 
 /** A person of a tenant as keyed hashes of their ids. erased: no data of this person is stored again. */
-export interface PersonMarkTable {
+interface PersonMarkTable {
   tenant_id: string;
   mark: PersonMark;
   digest: string;
@@ -172,12 +189,12 @@ export interface PersonMarkTable {
 export type PersonMark = 'erased' | 'legal-hold';
 
 /** Keys that ids are hashed with. A store has one, and a second if a backup older than its first key was restored. */
-export interface PersonMarkKeyTable {
+interface PersonMarkKeyTable {
   mark_key: string;
   made_at: number;
 }
 
-export interface ErasureTable {
+interface ErasureTable {
   erasure_id: string;
   tenant_id: string;
   /** JSON of PersonIds; emptied when the erasure is done. */
@@ -204,7 +221,7 @@ export type ErasureRow = Selectable<ErasureTable>;
  */
 export type CaseCause = 'gone' | 'withdrawn' | 'expired';
 
-export interface PrivacyCaseTable {
+interface PrivacyCaseTable {
   tenant_id: string;
   candidate_id: string;
   cause: CaseCause;
@@ -223,7 +240,7 @@ export interface PrivacyCaseTable {
 export type PrivacyCaseRow = Selectable<PrivacyCaseTable>;
 
 /** The consent of an application as last read. */
-export interface ConsentTable {
+interface ConsentTable {
   tenant_id: string;
   job_candidate_id: string;
   candidate_id: string;
@@ -239,7 +256,7 @@ export type ConsentRow = Selectable<ConsentTable>;
 export type ReconcileKind = 'baseline' | 'full' | 'restored' | 'changed';
 
 /** The current or interrupted reconcile of a tenant; deleted once it is over. */
-export interface ReconcileTable {
+interface ReconcileTable {
   tenant_id: string;
   kind: ReconcileKind;
   /** JSON: what to read. */
@@ -261,7 +278,7 @@ export interface ReconcileTable {
 export type Seen = 'hired' | 'rejected' | 'unreadable' | 'traced';
 
 /** People seen by the current reconcile; emptied once it is over. */
-export interface SeenPersonTable {
+interface SeenPersonTable {
   tenant_id: string;
   job_candidate_id: string;
   candidate_id: string | null;
