@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
@@ -10,7 +9,7 @@ import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, employeeIn } from '../../src/hire/hire.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
-import { ERASURES_FILE, type ErasedSince, readErasures } from '../../src/store/erase-restored.ts';
+import { ERASURES_FILE, type ErasedSince, listErasure } from '../../src/store/erase-restored.ts';
 import {
   assertNoLegalHold,
   assertNotHeld,
@@ -264,16 +263,9 @@ async function keepBesideStore(
   row: ErasureRow,
   whom: Pick<ErasedSince, 'wholeTenant' | 'landing'> | Pick<ErasedSince, 'person'>,
 ): Promise<void> {
-  const file = join(dataDir, ERASURES_FILE);
-  // Half a line names the erasure, too, and no restore can read it.
-  if ((await readErasures(file)).some(({ erasure }) => erasure === row.erasure_id)) return;
-  const text = await readFile(file, 'utf8').catch(() => '');
   const { keys } = await readMarks(store);
   const { erasure_id: erasure, tenant_id: tenant, by } = row;
-  const line: ErasedSince = { erasure, tenant, by, keys, person: [], ...whom };
-  // A process that was killed, or a full disk, may have left half a line: start a new one.
-  const start = text === '' || text.endsWith('\n') ? '' : '\n';
-  await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
+  await listErasure(join(dataDir, ERASURES_FILE), { erasure, tenant, by, keys, person: [], ...whom });
 }
 
 /** Prefix, among the places found, of work that was under way when the erasure was requested. */

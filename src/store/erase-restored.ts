@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
+import { ConnectorError } from '../errors.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { eraseOnceMore, forgetBytes, type TenantSubject } from './erasures.ts';
 import type { Store } from './open-store.ts';
@@ -32,9 +33,38 @@ export interface ErasedSince {
 /** File in the data directory, beside the store: one line for each erasure. */
 export const ERASURES_FILE = 'erasures.jsonl';
 
-/** Reads the list kept beside a store; empty if there is no file. A line that was cut off is skipped. */
+/**
+ * Reads the list kept beside a store; empty if there is no file. A line that was cut off is skipped.
+ * @throws ConnectorError ERASURES_UNREADABLE
+ */
 export async function readErasures(file: string): Promise<ErasedSince[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
+  return linesIn(await textOf(file));
+}
+
+/** Adds an erasure to that list, once. */
+export async function listErasure(file: string, line: ErasedSince): Promise<void> {
+  const text = await textOf(file);
+  if (linesIn(text).some(({ erasure }) => erasure === line.erasure)) return;
+  // A process that was killed, or a full disk, may have left half a line: start a new one.
+  const start = text === '' || text.endsWith('\n') ? '' : '\n';
+  await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
+}
+
+/** A list that cannot be read is never taken for an empty one: a restore would bring the people on it back. */
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw new ConnectorError({
+      code: 'ERASURES_UNREADABLE',
+      action: 'reject',
+      message:
+        `${file} lists who was erased, and cannot be read (${error.code ?? 'unknown'}). Nothing was changed. Let the ` +
+        'user who runs hirebridge read and write it, then try again.',
+    });
+  });
+}
+
+function linesIn(text: string): ErasedSince[] {
   return text.split('\n').flatMap((line) => {
     try {
       return [JSON.parse(line) as ErasedSince];
@@ -95,7 +125,9 @@ async function eraseGroup(
   if (first === undefined) return 0;
   const all = { ...first, ...personOf([...subjects.values()].flatMap(allIdsOf)) };
   const rows = (await findPersonRows(store, all)).flatMap((found) => found.all);
-  const texts = new Set(rows.flatMap((row) => Object.entries(row).flatMap((one) => idsIn(...one))).map(textOf));
+  const texts = new Set(
+    rows.flatMap((row) => Object.entries(row).flatMap((one) => idsIn(...one))).map(({ text }) => text),
+  );
   let met = 0;
   for (const [erasure, subject] of subjects) {
     if (!allIdsOf(subject).some(({ id, kind }) => texts.has(isPart(kind) ? id.slice(id.indexOf('/') + 1) : id)))
@@ -109,8 +141,6 @@ async function eraseGroup(
 
 /** An employee is known by connection and id, a record by stream and id. */
 const isPart = (kind: IdKind): boolean => kind === 'employee' || kind === 'record';
-
-const textOf = ({ text }: Found): string => text;
 
 /** By tenant and erasure: those ids of erased people that are anywhere in the store. */
 async function peopleMet(store: Store, tenants: readonly string[]): Promise<Map<string, Met>> {

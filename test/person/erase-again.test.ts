@@ -1,4 +1,4 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -94,6 +94,16 @@ test('an erasure of which half a line was written is listed for a restore all th
   await carryOut(erasure);
   const listed = await readErasures(file);
   expect(listed.map((one) => [one.erasure, one.person.length])).toEqual([[erasure, idsOf(eva).length]]);
+});
+
+test('a list of erased people that cannot be read stops a restore, and is not taken for an empty one', async () => {
+  const folder = await scratchFolder();
+  expect(await readErasures(join(folder, ERASURES_FILE))).toEqual([]);
+  await mkdir(join(folder, ERASURES_FILE));
+  await expect(readErasures(join(folder, ERASURES_FILE))).rejects.toMatchObject({
+    code: 'ERASURES_UNREADABLE',
+    message: expect.stringContaining(ERASURES_FILE) as string,
+  });
 });
 
 test('a history that Temporal lists late is deleted before the receipt is signed', async () => {
