@@ -12,6 +12,7 @@ import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
+import { ownValues } from '../fields/field-values.ts';
 import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 
 /** A pair's record at the partner: the sources of a mapping, or why it cannot be read, or empty if it is not shown. */
@@ -275,10 +276,9 @@ async function readValues(
   if (isConnectorError(read)) return { customFields: {}, unreadable: `its custom fields: ${read.message}` };
   const { items, unreadable } = read;
   const [broken] = unreadable;
-  const own = items.filter(({ parentEntityId }) => parentEntityId === null || parentEntityId === undefined);
   return {
     customFields: Object.fromEntries(
-      own.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
+      ownValues(items).map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
     ),
     ...(broken === undefined ? {} : { unreadable: `the value of a custom field: ${broken.reason}` }),
   };

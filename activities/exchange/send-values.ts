@@ -4,6 +4,7 @@ import { storedForm } from '../../src/exchange/see-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { ownValues } from '../fields/field-values.ts';
 import type { SendGuard } from '../hire/write-once.ts';
 import type { ExchangeContext } from './open-context.ts';
 
@@ -148,7 +149,7 @@ async function deleteValue(
 ): Promise<void> {
   const query = { entityType, entityId: String(entityId) };
   const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
-  const own = items.find((one) => one.customFieldId === customFieldId && (one.parentEntityId ?? '') === '');
+  const own = ownValues(items).find((one) => one.customFieldId === customFieldId);
   if (own === undefined) return;
   if (!isOver(own)) throw editedMeanwhile();
   const options = { priority: 'bulk', signal, beforeSend } as const;

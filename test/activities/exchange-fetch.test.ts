@@ -54,6 +54,20 @@ test('a refusal of one person’s custom fields makes that record unreadable, an
   expect(people).toEqual([shown, shown, { unreadable: expect.stringContaining('NOT_FOUND') as string }, shown, shown]);
 });
 
+test('a value that names the type of a parent is not the person’s own, even without the parent’s id', async () => {
+  const of = { customFieldId: 'f', entityType: 'candidate', entityId: '1' };
+  const values = [
+    { id: '1', ...of, value: 'Oslo' },
+    { id: '2', ...of, value: 'Bergen', parentEntityType: 'work_experience' },
+  ];
+  const { people } = await peopleFrom(
+    ({ body }) => (body !== undefined ? profiles(body) : { json: { status: 'success', data: values } }),
+    [FIELD],
+  );
+  const customFields = { f: { label: 'City', value: 'Oslo' } };
+  expect(people).toMatchObject(PAIRS.map(() => ({ sources: { candidate: { customFields } } })));
+});
+
 test('what a server in between answers is about nobody, and costs one call', async () => {
   const { people, calls } = await peopleFrom(() => ({ status: 404, text: '<html></html>' }));
   expect(people).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
