@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { hrisHold } from '../src/hire/holds.ts';
-import { closeTenantHoldsLike, openHold, tenantsHeldLike } from '../src/store/holds.ts';
+import { closeTenantHolds, openHold, tenantsHeldLike } from '../src/store/holds.ts';
 import type { TenantRow } from '../src/store/schema.ts';
 import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { tenantRemoved } from '../src/tenants/known-tenants.ts';
@@ -93,7 +93,7 @@ export async function pauseHris(deps: ActivityDeps, tenantId: string, trouble: C
 /** The HR system works again. */
 export async function resumeHris({ store, pausedHris }: ActivityDeps, tenantId: string): Promise<void> {
   pausedHris.delete(tenantId);
-  await closeTenantHoldsLike(store, tenantId, 'HRIS_%');
+  await closeTenantHolds(store, tenantId, 'HRIS_%');
 }
 
 /** Takes over pauses that another worker found or a person ended. */

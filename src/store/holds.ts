@@ -253,18 +253,13 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
 
 /** False if it is closed already. */
 export async function closeHold(store: Store, holdId: string): Promise<boolean> {
-  const result = await store.kysely
-    .updateTable('holds')
-    .set({ closed_at: store.now })
-    .where('hold_id', '=', holdId)
-    .where('closed_at', 'is', null)
-    .executeTakeFirst();
+  const result = await closing(store, { hold_id: holdId }).executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
 
 /** Closes the open holds of a hire that ended. */
 export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
-  await closing(store, key).execute();
+  await closing(store, hireColumns(key)).execute();
 }
 
 /**
@@ -272,35 +267,26 @@ export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
  * answered first or no hold is open.
  */
 export async function closeUnanswered(store: Store, key: HireRef, { except = '' } = {}): Promise<boolean> {
-  const result = await closing(store, key)
+  const result = await closing(store, hireColumns(key))
     .where('answered_at', 'is', null)
     .where('code', '<>', except)
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
 
-function closing(store: Store, key: HireRef) {
+function closing(store: Store, of: Partial<Pick<HoldRow, 'hold_id' | 'tenant_id' | 'job_candidate_id' | 'period'>>) {
   return store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
-    .where((eb) => eb.and(hireColumns(key)))
+    .where((eb) => eb.and(of))
     .where('closed_at', 'is', null);
 }
 
-/** Closes a tenant's hold whose cause is gone. */
-export function closeTenantHolds(store: Store, tenantId: string, code: string): Promise<void> {
-  return closeTenantHoldsLike(store, tenantId, code);
-}
-
-/** The same for all codes that match a pattern such as `HRIS_%`. */
-export async function closeTenantHoldsLike(store: Store, tenantId: string, pattern: string): Promise<void> {
-  await store.kysely
-    .updateTable('holds')
-    .set({ closed_at: store.now })
-    .where('tenant_id', '=', tenantId)
-    .where('code', 'like', pattern)
+/** Closes a tenant's holds whose cause is gone: those with this code, or with all codes like `HRIS_%`. */
+export async function closeTenantHolds(store: Store, tenantId: string, code: string): Promise<void> {
+  await closing(store, { tenant_id: tenantId })
+    .where('code', 'like', code)
     .where('job_candidate_id', 'is', null)
-    .where('closed_at', 'is', null)
     .execute();
 }
 
@@ -309,13 +295,7 @@ export async function closeTenantHoldsLike(store: Store, tenantId: string, patte
  * more. An answer is heard when the tenant comes back.
  */
 export async function closeAllHolds(store: Store, tenantId: string): Promise<void> {
-  await store.kysely
-    .updateTable('holds')
-    .set({ closed_at: store.now })
-    .where('tenant_id', '=', tenantId)
-    .where('closed_at', 'is', null)
-    .where('answered_at', 'is', null)
-    .execute();
+  await closing(store, { tenant_id: tenantId }).where('answered_at', 'is', null).execute();
 }
 
 /** Tenants with an open tenant-wide hold whose code matches this pattern. */

@@ -37,7 +37,7 @@ import {
 import {
   answersOf,
   closeHoldsOf,
-  closeTenantHoldsLike,
+  closeTenantHolds,
   countOpenHolds,
   lastAnswered,
   listHolds,
@@ -115,7 +115,7 @@ async function askEverything(store: Store): Promise<void> {
   await answersOf(store, key);
   await lastAnswered(store, key);
   await closeHoldsOf(store, key);
-  await closeTenantHoldsLike(store, 'acme', 'HRIS_%');
+  await closeTenantHolds(store, 'acme', 'HRIS_%');
   await holdPerson(store, who('88'), key, { company: '* sandbox https://partner.example' });
   await linkPerson(store, who('88'), key, { id: '7' });
   await endHire(store, key, 'done');
