@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/hire.ts';
-import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
+import { type HoldCode, holdOf, messageParts } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import { shortVersion } from '../../src/mapping/load-mapping.ts';
@@ -255,7 +255,7 @@ async function give(taken: Taken): Promise<void> {
   const employee = await employeeMade(taken);
   // Uses the mapping in force: the one saved with an earlier attempt belongs to the HR system.
   const read = await readSources({ ...context, creation: undefined }, { anyStage: isUnderWay, beside: { employee } });
-  if (read.verdict === 'hold') throw refused(read.hold.code, read.hold.message);
+  if (read.verdict === 'hold') throw refused(read.hold.code, messageParts(read.hold).what);
   if (read.verdict !== 'read') throw refused('NOT_IN_STAGE', LEFT);
   const { sources } = read;
   const wrong = sources.problems.map(({ text }) => text).join(' ');

@@ -140,7 +140,7 @@ function fieldMissing(id: string): ConnectorError {
     action: 'reject',
     message:
       `The hiring platform has no candidate custom field ${id}, which the tenant file writes back to. Define it ` +
-      'again and name its id in writeBack, or remove it there; then answer retry.',
+      'again and name its id in writeBack, or remove it there.',
   });
 }
 
@@ -150,7 +150,7 @@ function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): Conne
     action: 'reject',
     message:
       `Custom field "${label}" (${id}, ${type}) ${wrong}, and the HR system's value does not fit. Correct the ` +
-      'value there, add the option in the hiring platform, or name another field in writeBack; then answer retry.',
+      'value there, add the option in the hiring platform, or name another field in writeBack.',
   });
 }
 

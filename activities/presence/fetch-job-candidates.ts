@@ -215,6 +215,6 @@ function unreadable(jobId: string, reason: string): ConnectorError {
     action: 'reject',
     message:
       `The partner's record of job ${jobId} does not fit the contract (${reason}), so no employee can be created ` +
-      'from it. Correct it with the partner, then answer retry.',
+      'from it. Correct it with the partner.',
   });
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
 import { isConnectorError } from '../errors.ts';
-import { entryOf, type HoldEntry } from '../hire/answers.ts';
+import { entryOf } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
-import { holdCatalogue } from '../hire/hold-catalogue.ts';
+import { messageParts } from '../hire/holds.ts';
 import { age, count } from '../in-words.ts';
 import { explainRecord } from '../operator/explain.ts';
 import {
@@ -320,13 +320,6 @@ ${personal(value, isRevealed, 'empty')}`,
   return html`<p>Both sides were read just now. The hired person is shown as the mapping would write them.</p>
 <div class="result">${list}</div>
 <div class="actions">${reveal}<a href="${addressOf('holds', hold.holdId)}">Back to the answers</a></div>`;
-}
-
-/** The finding and the question, which the catalogue keeps apart. */
-function messageParts({ code, message }: HoldView): { what: string; asks: string } {
-  const entry = Object.hasOwn(holdCatalogue, code) ? (holdCatalogue as Record<string, HoldEntry>)[code] : undefined;
-  if (entry === undefined || !message.endsWith(entry.asks)) return { what: message, asks: '' };
-  return { what: message.slice(0, -entry.asks.length).trim(), asks: entry.asks };
 }
 
 function detailText(value: unknown): string {

@@ -24,12 +24,23 @@ export function holdOf<C extends HoldCode>(code: C, about: HoldAbout<C>): HoldRe
   return { code, message: `${what(about as never)} ${asks}`, answers, details: { ...about } };
 }
 
+/** The finding and the question, which the catalogue keeps apart. */
+export function messageParts({ code, message }: Pick<HoldRequest, 'code' | 'message'>): { what: string; asks: string } {
+  const asks = entryOf(code)?.asks;
+  if (asks === undefined || !message.endsWith(asks)) return { what: message, asks: '' };
+  return { what: message.slice(0, -asks.length).trim(), asks };
+}
+
+function entryOf(code: string): HoldEntry | undefined {
+  return Object.hasOwn(holdCatalogue, code) ? holdCatalogue[code as HoldCode] : undefined;
+}
+
 /**
  * Why a hire waits, for people at the hiring platform: without commands and without ids of other people. The other
  * side's own words about a refusal are not repeated there.
  */
 export function reasonOf({ code, details }: Pick<HoldRequest, 'code' | 'details'>): string {
-  const entry = (holdCatalogue as Readonly<Record<string, HoldEntry>>)[code];
+  const entry = entryOf(code);
   const say =
     entry?.told ?? entry?.what ?? (() => 'The operators of the connection to the HR system were asked to decide.');
   return `On hold: ${say((details ?? {}) as never)} [${code}]`.slice(0, MOST_OF_REASON);

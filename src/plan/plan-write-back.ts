@@ -28,8 +28,8 @@ export function employeeIdToWrite(
     code: 'EMPLOYEE_NUMBER_MISSING',
     action: 'reject',
     message:
-      `The HR system gave employee ${employee.id} no number yet. Let it be assigned there, then answer retry; ` +
-      'or write the id back with writeBack.employeeId: id.',
+      `The HR system gave employee ${employee.id} no number yet. Let it be assigned there, or write the id ` +
+      'back with writeBack.employeeId: id.',
   });
 }
 

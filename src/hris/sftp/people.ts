@@ -189,7 +189,7 @@ export function madeTwice(what: string, refs: readonly EmployeeRef[]): Connector
     action: 'reject',
     message:
       `The results say that ${what} made several employees: ${ids.join(', ')}. Correct that in the HR system and in ` +
-      'the results, then answer retry.',
+      'the results.',
   });
 }
 

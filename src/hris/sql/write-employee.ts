@@ -165,7 +165,7 @@ function mayNotCorrect({ options: { table } }: SqlHris, id: string, errorColumn:
     action: 'reject',
     message:
       `The job refused row ${id} of ${table}, and this user may not correct it. Grant update on ${errorColumn} and ` +
-      'on the columns of fields, or delete the row; then answer retry.',
+      'on the columns of fields, or delete the row.',
   });
 }
 

@@ -94,6 +94,13 @@ test('a step that is refused is told, keeps no other waiting, and is retried alo
   expect((await fleet.deps.connections.of('acme')).tenant.hris.connection).toBe('hr');
 });
 
+test('what keeps a step from being taken is told without answers: they belong to questions about hires', async () => {
+  const { run, fleet, failed, row } = await accountWorld();
+  await fleet.sandbox.control.act('setJobStatus', { jobId: Number((await row())?.job_id), status: 'DELETED' });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await failed()).toMatchObject([{ reason: expect.stringMatching(/needs its data \(title, department\)\.$/) }]);
+});
+
 test('somebody of the same address is asked about; the answer is taken by the next pass', async () => {
   const { run, users, directory, fleet, store, row, steps, forgetStep } = await accountWorld();
   const params = { candidateId: Number((await row())?.candidate_id) };

@@ -150,6 +150,22 @@ test('the partner is told nothing of a record that became somebody else', async 
   expect(await shown(0)).toMatchObject({ status: 'left' });
 });
 
+test('a refusal names a step that exists: nothing of a stream can be answered', async () => {
+  const numbered = await employmentWorld({ people: 1 });
+  await numbered.edit(sql`update employees set badge = null where id = 1`);
+  await numbered.run('one');
+  const inField = await employmentWorld({ people: 1, inNumberField: true });
+  await inField.edit(sql`update employees set badge = 'none' where id = 1`);
+  await inField.run('one');
+  const left = await Promise.all([numbered, inField].map(({ store }) => readQuarantine(store, { tenantId: 'acme' })));
+  const reasons = left.flat().map(({ reason }) => reason);
+  expect(reasons).toEqual([
+    expect.stringContaining('writeBack.employeeId: id'),
+    expect.stringContaining('name another field in writeBack'),
+  ]);
+  for (const reason of reasons) expect(reason).not.toContain('answer');
+});
+
 test('an employee whose hire is under way is looked at again once it is over', async () => {
   const { run, edit, shown, store } = await employmentWorld({ people: 1 });
   const setState = (state: 'open' | 'done') => store.kysely.updateTable('hires').set({ state }).execute();
