@@ -65,6 +65,11 @@ const names = (column: string, ids: readonly string[]) => fits(column, ids, (id)
 const ofTenant = ({ tenantId }: Subject): RawBuilder<boolean> => sql<boolean>`tenant_id = ${tenantId}`;
 const ofCandidates = (of: Subject): RawBuilder<boolean> => within(of, isIn('candidate_id', of.candidates));
 
+/** Questions of other tenants that name a hire of this one (a-z, 0-9, -). */
+export function asksOthers(tenantId: string): RawBuilder<boolean> {
+  return sql<boolean>`tenant_id <> ${tenantId} and details like ${`%"tenantId":"${tenantId}"%`}`;
+}
+
 function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`${ofTenant(of)} and ${where}`;
 }
@@ -154,12 +159,15 @@ const PLACES: readonly PersonPlace[] = [
   {
     table: 'holds',
     where: (of) =>
-      within(
-        of,
-        either(
-          isIn('job_candidate_id', of.jobCandidates),
-          ...['details', 'answer_arguments'].map((column) => names(column, allIds(of))),
+      either(
+        within(
+          of,
+          either(
+            isIn('job_candidate_id', of.jobCandidates),
+            ...['details', 'answer_arguments'].map((column) => names(column, allIds(of))),
+          ),
         ),
+        sql<boolean>`(${asksOthers(of.tenantId)} and ${names('details', of.jobCandidates)})`,
       ),
     key: ['hold_id'],
     keep: keepHold,

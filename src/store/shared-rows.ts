@@ -1,3 +1,4 @@
+import { nameHire } from '../hire/hire.ts';
 import type { PersonIds } from './person-marks.ts';
 
 // What an erasure leaves of rows that the person shares with others.
@@ -32,7 +33,9 @@ export function keepOthers(row: Row, of: PersonIds): Row | 'gone' | undefined {
   return { ids: JSON.stringify(left), body: '', last_error: null };
 }
 
-export function keepHold(row: Row, of: PersonIds): Row | 'gone' | undefined {
+export function keepHold(row: Row, of: PersonIds & { tenantId: string }): Row | 'gone' | undefined {
+  const { tenantId } = of;
+  if (row['tenant_id'] !== tenantId) return withoutHires(row, tenantId, (id) => of.jobCandidates.includes(id));
   if (of.jobCandidates.includes(String(row['job_candidate_id']))) return 'gone';
   const own = idsByName(of);
   const found = new Set<string>();
@@ -41,7 +44,7 @@ export function keepHold(row: Row, of: PersonIds): Row | 'gone' | undefined {
     if (is) found.add(String(id));
     return is;
   };
-  const details = withoutNamed(JSON.parse(String(row['details'])) as Row, row['tenant_id'], isTheirs);
+  const details = withoutNamed(JSON.parse(String(row['details'])) as Row, { tenantId, within: tenantId }, isTheirs);
   if (found.size === 0) return undefined;
   const given = row['answer_arguments'];
   return {
@@ -53,17 +56,41 @@ export function keepHold(row: Row, of: PersonIds): Row | 'gone' | undefined {
 }
 
 /**
- * Facts without the ids that are the person's by the names they have there, at any depth. The hire of another tenant
- * stays as it is: its numbers may be somebody else's, and that tenant keeps the person.
+ * Another tenant's question without the hires of this one that it names; undefined if it names none. Its own hire and
+ * the employee in its HR system stay: they are that tenant's, and nobody could answer without them.
  */
-function withoutNamed(facts: Row, tenantId: unknown, isTheirs: (name: string, id: unknown) => boolean): Row {
-  if (facts['tenantId'] !== undefined && facts['tenantId'] !== tenantId) return facts;
+export function withoutHires(row: Row, tenantId: string, isTheirs: (id: string) => boolean): Row | undefined {
+  const found = new Set<string>();
+  const details = withoutNamed(JSON.parse(String(row['details'])) as Row, { tenantId, within: '' }, (name, id) => {
+    const is = name === 'jobCandidateId' && id !== ERASED && isTheirs(String(id));
+    if (is) found.add(String(id));
+    return is;
+  });
+  if (found.size === 0) return undefined;
+  const named = (jobCandidateId: string): string => nameHire({ tenantId, jobCandidateId, period: 1 });
+  const message = [...found].reduce((left, id) => left.replaceAll(named(id), named(ERASED)), String(row['message']));
+  return { details: JSON.stringify(details), message };
+}
+
+/**
+ * Facts without the ids that are the person's by the names they have there, at any depth. A hire of another tenant
+ * stays as it is: its numbers may be somebody else's, and that tenant keeps the person. `within`: whose facts they are,
+ * as far as they do not say so themselves.
+ */
+function withoutNamed(
+  facts: Row,
+  { tenantId, within }: { tenantId: string; within: unknown },
+  isTheirs: (name: string, id: unknown) => boolean,
+): Row {
+  const whose = facts['tenantId'] ?? within;
+  const isNamed = (name: string, id: unknown): boolean => whose === tenantId && isTheirs(name, id);
   const isFacts = (value: unknown): value is Row =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
-  const inside = (value: unknown): unknown => (isFacts(value) ? withoutNamed(value, tenantId, isTheirs) : value);
+  const inside = (value: unknown): unknown =>
+    isFacts(value) ? withoutNamed(value, { tenantId, within: whose }, isTheirs) : value;
   const left = (name: string, value: unknown): unknown => {
-    if (Array.isArray(value)) return value.filter((id) => !isTheirs(name, id)).map(inside);
-    return isTheirs(name, value) ? ERASED : inside(value);
+    if (Array.isArray(value)) return value.filter((id) => !isNamed(name, id)).map(inside);
+    return isNamed(name, value) ? ERASED : inside(value);
   };
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, left(name, value)]));
 }

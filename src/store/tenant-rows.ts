@@ -4,9 +4,10 @@ import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type TenantSubject } from './erasures.ts';
 import type { Store } from './open-store.ts';
-import { type FoundRows, NAMING_ACTS } from './person-data.ts';
+import { asksOthers, type FoundRows, NAMING_ACTS } from './person-data.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
-import { destroyDataKeys, listDataKeys } from './sealed-values.ts';
+import { destroyDataKeys, listDataKeys, sealedSet } from './sealed-values.ts';
+import { withoutHires } from './shared-rows.ts';
 import { siblingsOf } from './tenant-states.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
@@ -39,10 +40,11 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
     ['person_keys', sql`from person_keys where ${ownKeys(tenantId)}`] as const,
     ['audit', sql`from audit where ${toClear(tenantId)}`] as const,
   ];
+  const questions = (await questionsNaming(store, tenantId)).length;
   const found: Pick<FoundRows, 'place' | 'count'>[] = [];
   for (const [place, rows] of counts) {
     const counted = await sql<{ count: number }>`select count(*) as count ${rows}`.execute(store.kysely);
-    const count = Number(counted.rows[0]?.count);
+    const count = Number(counted.rows[0]?.count) + (place === 'holds' ? questions : 0);
     if (count > 0) found.push({ place, count });
   }
   // With SQLite the data keys are in a file beside the store; in Postgres they are one of its tables.
@@ -64,10 +66,24 @@ export async function eraseTenantRows(store: Store, tenantId: string): Promise<v
     await noteRedacted({ ...store, kysely: trx }, tenantId);
   });
   for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
+  for (const { of, holdId, left } of await questionsNaming(store, tenantId)) {
+    const changed = await sealedSet(store, 'holds', of, left);
+    await sql`update holds set ${changed} where hold_id = ${holdId}`.execute(kysely);
+  }
   await erasePeople(store, tenantId);
   await sql`delete from leases where name = ${`events ${tenantId}`}`.execute(kysely);
   // Makes the tenant's data in backups unreadable.
   if (store.sealing !== undefined) await destroyDataKeys(store.sealing, tenantId);
+}
+
+/** Other tenants' questions that name hires of this one, and what stays of each. */
+async function questionsNaming({ kysely }: Pick<Store, 'kysely'>, tenantId: string) {
+  const { rows } = await sql<Record<string, unknown>>`
+    select * from holds where ${asksOthers(tenantId)}`.execute(kysely);
+  return rows.flatMap((row) => {
+    const left = withoutHires(row, tenantId, () => true);
+    return left === undefined ? [] : [{ of: row['tenant_id'], holdId: row['hold_id'], left }];
+  });
 }
 
 /**

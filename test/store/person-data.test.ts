@@ -150,6 +150,51 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     });
   });
 
+  test("leaves of another tenant's question what answers it, and not the hire it names", async () => {
+    const { store } = await freshStore(kind);
+    await seedEverywhere(store, EVA);
+    const theirs: HireRef = { tenantId: 'acme', jobCandidateId: EVA.application, period: 1 };
+    const others = {
+      theirs,
+      bens: { ...theirs, jobCandidateId: BEN.application },
+      ours: { ...theirs, tenantId: 'umbrella' },
+    };
+    for (const [hold_id, other] of Object.entries(others)) {
+      // The asking hire has the same number, and the employee is in the HR system that both tenants share.
+      const about = { jobCandidateId: EVA.application, employeeIds: [EVA.employee] as [string], other };
+      const { code, message, details } = holdOf('EMPLOYEE_OF_ANOTHER', about);
+      const row = { hold_id, tenant_id: 'umbrella', job_candidate_id: EVA.application, period: 1, code, message };
+      const given = { answers: '["link"]', answer: 'link', answer_arguments: JSON.stringify([EVA.application]) };
+      const values = { ...row, ...given, period: Object.keys(others).indexOf(hold_id), opened_at: 1 };
+      await store.kysely
+        .insertInto('holds')
+        .values({ ...values, details: JSON.stringify(details) })
+        .execute();
+    }
+    const read = () => store.kysely.selectFrom('holds').selectAll().where('tenant_id', '=', 'umbrella').execute();
+    const before = await read();
+    const eva = await subjectOf(store, EVA);
+    expect((await findPersonRows(store, eva)).find(({ place }) => place === 'holds')?.count).toBe(2);
+    await erasePersonRows(store, eva);
+    expect(await findPersonRows(store, eva)).toEqual([]);
+    const left = before.map((row) =>
+      row.hold_id === 'theirs'
+        ? {
+            ...row,
+            details: row.details.replace(
+              '"tenantId":"acme","jobCandidateId":"9501"',
+              '"tenantId":"acme","jobCandidateId":"erased"',
+            ),
+            message: row.message.replace('job candidate 9501 of tenant acme', 'job candidate erased of tenant acme'),
+          }
+        : row,
+    );
+    expect(await read()).toEqual(left);
+    expect(left.find(({ hold_id: id }) => id === 'theirs')?.message).toMatch(
+      /^Employee 31 matches job candidate 9501 but is linked to job candidate erased of tenant acme/,
+    );
+  });
+
   test('takes the person out of acts that named them, and nothing else', async () => {
     const { store } = await freshStore(kind);
     await seedEverywhere(store, EVA);

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type KyselyPlugin, sql, type TableMetadata } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { holdOf } from '../../src/hire/holds.ts';
 import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
@@ -79,6 +80,27 @@ function receiptOf(store: Store): Promise<ErasureReceipt> {
 const ASKED = { tenantId: 'acme', by: 'ann', reason: 'end of contract', landing: 'keep' } as const;
 
 describe.each(kinds)('all of a tenant, on %s', (kind) => {
+  test("leaves other tenants' questions without the hires that they named", async () => {
+    const { store } = await freshStore(kind);
+    const ask = (hold_id: string, tenantId: string) => {
+      const other = { tenantId, jobCandidateId: '9501', period: 1 };
+      const { code, message, details } = holdOf('PERSON_HIRED_ELSEWHERE', { jobCandidateId: '77', other });
+      const row = { hold_id, tenant_id: 'beta', job_candidate_id: '77', period: 1, code, message, answers: '[]' };
+      const values = { ...row, period: hold_id === 'theirs' ? 1 : 2, details: JSON.stringify(details), opened_at: 1 };
+      return store.kysely.insertInto('holds').values(values).execute();
+    };
+    await ask('theirs', 'acme');
+    await ask('of-another', 'gamma');
+    expect(await countTenantRows(store, 'acme')).toEqual([{ place: 'holds', count: 1 }]);
+    await eraseTenantRows(store, 'acme');
+    expect(await countTenantRows(store, 'acme')).toEqual([]);
+    const left = await store.kysely.selectFrom('holds').select(['hold_id', 'message']).orderBy('hold_id').execute();
+    expect(left).toMatchObject([
+      { hold_id: 'of-another', message: expect.stringContaining('job candidate 9501 of tenant gamma') },
+      { hold_id: 'theirs', message: expect.stringContaining('77 is also job candidate erased of tenant acme') },
+    ]);
+  });
+
   test('goes from every table; another tenant keeps every row; what stays names nobody', async () => {
     const { store } = await freshStore(kind);
     await fillEveryTable(store, 'umbrella');
