@@ -77,12 +77,12 @@ export function sideKeptBy(answer: string | null): Side | undefined {
  */
 async function keepSide(
   store: Store,
-  { tenant_id: tenantId, details }: HoldRow,
+  { tenant_id: tenantId, details, opened_at: askedAt }: HoldRow,
   keep: Side,
   ids: readonly string[],
 ): Promise<void> {
   const { stream } = JSON.parse(details) as { stream: string };
-  const pairs = await decideConflicts(store, { tenantId, stream, keep }, ids);
+  const pairs = await decideConflicts(store, { tenantId, stream, keep, askedAt: Number(askedAt) }, ids);
   await addHints(store, tenantId, stream, pairs);
 }
 

@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sumOfTallies, type Tally, type WrittenPairs, withoutAllowed } from '../../src/exchange/pair-limits.ts';
 import { giversFirst, TAKEN } from '../../src/exchange/plan-pair.ts';
-import { amendsOnly } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
-import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { commitPairs, countMarked, forgetAllowed, type PairCounts, savePair } from '../../src/store/exchange-pairs.ts';
-import { countUndecided, settleConflicts } from '../../src/store/field-conflicts.ts';
+import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
-import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { countPairs, findPairs, findRefusedPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
@@ -17,6 +14,7 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { type Beat, inRun, stopAt } from '../streams/reading.ts';
+import { askAboutConflicts } from './ask-about-conflicts.ts';
 import { type ExchangeContext, openContext, scopeOf } from './open-context.ts';
 import { forgetUnlinked, noteUnread, type ReadPair, readPairs } from './read-pairs.ts';
 import {
@@ -126,15 +124,10 @@ async function takeOne(context: ExchangeContext, recordId: string): Promise<Take
   return { counts: { ...counts, skipped }, isOver: true };
 }
 
-/** Opens the tenant's hold if conflicts wait for a decision, and closes it once none do. */
 async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   const { store, log } = context.deps;
   const { key } = context;
-  const { tenantId, stream } = key;
-  const code = holdCodeOf(context);
-  const count = await countUndecided(store, key);
-  if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
-  else await closeTenantHolds(store, tenantId, code);
+  await askAboutConflicts(context);
   const isWhole = (run.mode ?? 'full') === 'full';
   if (isWhole) await forgetUnlinked(context);
   if (isWhole) await endAllowance(context, await completeExchange(store, key, context.mapping.hash));
@@ -147,12 +140,6 @@ async function endAllowance({ deps, key }: ExchangeContext, codes: readonly stri
   await forgetAllowed(deps.store, key, (tally) =>
     JSON.stringify(withoutAllowed(JSON.parse(tally) as WrittenPairs, codes)),
   );
-}
-
-/** Each stream has its own code, because a tenant has at most one open hold per code. */
-function holdCodeOf({ mapping, entity }: ExchangeContext) {
-  if (amendsOnly(mapping)) return 'AMENDMENTS' satisfies HoldCode;
-  return (entity === 'job' ? 'POSITION_CONFLICTS' : 'FIELD_CONFLICTS') satisfies HoldCode;
 }
 
 /** Takes the next pairs in the order of their ids. A run of a company without links ends at once. */

@@ -7,7 +7,7 @@ import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { observes } from '../../src/store/freezes.ts';
 import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
-import { openHold, tenantHoldsOf, widenHold } from '../../src/store/holds.ts';
+import { askAnew, openHold, tenantHoldsOf } from '../../src/store/holds.ts';
 import { baselinesBeside, insertBaseline, isErased } from '../../src/store/observed-hires.ts';
 import { inTransaction, recordPeople } from '../../src/store/persons.ts';
 import {
@@ -350,7 +350,10 @@ export async function askAbout(
     const open = holds.find((hold) => hold.closed_at === null);
     if (open === undefined) await openHold(store, { tenantId, ...holdOf(code, { jobCandidateIds: fresh }) });
     else if (open.answered_at === null)
-      await widenHold(store, open, holdOf(code, { jobCandidateIds: [...idsIn(open), ...fresh] }));
+      await askAnew(store, open.hold_id, {
+        tenantId,
+        ...holdOf(code, { jobCandidateIds: [...idsIn(open), ...fresh] }),
+      });
     else await hearAnswer(deps, open);
   }
 }

@@ -133,8 +133,9 @@ function addMany(app: ConsoleApp, parts: ConsoleParts): void {
     const answer = asked.get('answer') ?? '';
     const holds: HoldView[] = [];
     for (const holdId of asked.getAll('hold').slice(0, PAGE_ROWS)) {
-      holds.push(await shownHold(c, holdId));
-      await checkAnswer(c.get('store'), { holdId, answer, arguments: [] });
+      const hold = await shownHold(c, holdId);
+      if (hold.state === 'open') await checkAnswer(c.get('store'), { holdId, answer, arguments: [] });
+      holds.push(hold);
     }
     return { holds, answer };
   };
@@ -184,8 +185,7 @@ type Given = Omit<HoldAnswer, 'by'>;
 /** Ids are in separate fields, or several in one, separated by spaces or line breaks. */
 function givenIn(holdId: string, fields: URLSearchParams): Given {
   const ids = fields.getAll('id').flatMap((text) => text.split(/[\s,]+/));
-  const asked = fields.has('asked') ? Number(fields.get('asked')) : undefined;
-  return { holdId, answer: fields.get('answer') ?? '', arguments: ids.filter((id) => id !== ''), asked };
+  return { holdId, answer: fields.get('answer') ?? '', arguments: ids.filter((id) => id !== '') };
 }
 
 type Aged = HoldView & { ageMs: number };
@@ -357,7 +357,7 @@ function choicePart(c: Asked, hold: HoldView, answer: string): Html {
   const takes = takesOf(answer, isOfHire);
   const to = `/holds/${hold.holdId}/answer`;
   const does = html`<p class="hint">${answerDoes(answer, isOfHire)}</p>`;
-  const body = askedOf(hold, answer);
+  const body = hidden({ answer });
   if (answer === 'retry')
     return html`<li>${actForm(c, 'answer', {
       tenant: hold.tenantId,
@@ -369,11 +369,6 @@ function choicePart(c: Asked, hold: HoldView, answer: string): Html {
   if (!mayDo(c, 'answer', hold.tenantId)) return html`<li><b>${answer}</b>${does}</li>`;
   const choice = html`${body}${field}<button>${answer}</button>`;
   return html`<li><form role="none" method="get" action="${to}">${choice}</form>${does}</li>`;
-}
-
-/** The answer, and to which of the hold's questions: an answer of somebody else may have it ask anew. */
-function askedOf({ earlierAnswers }: HoldView, answer: string): Html {
-  return hidden({ answer, asked: String(earlierAnswers.length) });
 }
 
 /** The id for an answer: one of those that the question names, or another. */
@@ -412,7 +407,7 @@ function lastLook(c: Asked, hold: HoldView, { answer, arguments: ids }: Given): 
   const { holdId, code, tenantId, jobCandidateId } = hold;
   const isOfHire = jobCandidateId !== null;
   const of = isOfHire ? `hire ${jobCandidateId} of ${tenantId}` : `tenant ${tenantId}`;
-  const body = html`${askedOf(hold, answer)}${ids.map((id) => hidden({ id }))}`;
+  const body = html`${hidden({ answer })}${ids.map((id) => hidden({ id }))}`;
   return html`<section class="card" aria-labelledby="last-head">
 <h2 id="last-head">Look once more</h2>
 <p>Hold ${holdId} asks about ${of}: ${code}.</p>

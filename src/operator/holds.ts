@@ -8,6 +8,7 @@ import { hasUndecided } from '../store/field-conflicts.ts';
 import {
   earlierAnswers,
   listHolds as listRows,
+  questionAfter,
   readHold as readRow,
   answerHold as writeAnswer,
 } from '../store/holds.ts';
@@ -16,6 +17,7 @@ import type { Store } from '../store/open-store.ts';
 import type { HoldRow } from '../store/schema.ts';
 import { signalHire } from '../temporal/hire-client.ts';
 import type { OperatorParts } from './open-tenant.ts';
+import { assertNotRemoved } from './tenants.ts';
 
 /** A hold for display. */
 export interface HoldView {
@@ -116,8 +118,6 @@ export interface HoldAnswer {
   arguments: readonly string[];
   /** The person who answers. */
   by: string;
-  /** How often the hold had been asked before the question that the person saw. */
-  asked?: number | undefined;
 }
 
 type Parts = Pick<OperatorParts, 'store' | 'hires'>;
@@ -125,7 +125,7 @@ type Parts = Pick<OperatorParts, 'store' | 'hires'>;
 /**
  * Stores a person's answer and signals the waiting workflow; if the signal fails, the worker repeats it. On an error
  * nothing is stored.
- * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
+ * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, TENANT_REMOVED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
  * CONFLICT_UNKNOWN
  */
 export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
@@ -133,18 +133,25 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   const hold = await checkAnswer(store, given);
   const isFirst = await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
-    if (!(await writeAnswer(trx, holdId, { ...given, history: hold.history }))) return false;
+    if (!(await writeAnswer(trx, holdId, given))) return false;
     await audit(trx, { by: given.by, tenantId: hold.tenant_id, act: 'hold-answered', details: describe(hold, given) });
     return true;
   });
-  if (!isFirst) throw await tooLate(store, holdId);
+  if (!isFirst) throw await tooLate(store, await readHoldRow(store, holdId));
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
   const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
   await hearAnswer({ store, signalHire: tell }, answered);
 }
 
-async function tooLate(store: Store, holdId: string): Promise<ConnectorError> {
-  const { answered_at: answeredAt, tenant_id: tenantId, job_candidate_id: hire } = await readHoldRow(store, holdId);
+async function tooLate(store: Store, row: HoldRow): Promise<ConnectorError> {
+  const { hold_id: holdId, answered_at: answeredAt, tenant_id: tenantId, job_candidate_id: hire } = row;
+  const anew = await questionAfter(store, row);
+  if (anew !== undefined)
+    return refused(
+      'HOLD_ANSWERED',
+      `Hold ${holdId} asks no more, and another question is open in its place. Nothing was changed. Look at it before ` +
+        `you answer it (${anew.code}): hirebridge hold show ${anew.hold_id}`,
+    );
   if (answeredAt !== null)
     return refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const next = hire === null ? 'hirebridge status' : `hirebridge hire show ${tenantId} ${hire}`;
@@ -163,11 +170,8 @@ function describe({ hold_id: holdId, code, job_candidate_id: of }: HoldRow, give
 /** Runs the checks of `answerHold` without storing anything. Returns the hold. @throws ConnectorError as there */
 export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): Promise<HoldRow> {
   const hold = await readHoldRow(store, given.holdId);
-  if (given.asked !== undefined && given.asked !== earlierAnswers(hold).length)
-    throw refused(
-      'HOLD_ANSWERED',
-      `Hold ${given.holdId} was answered, and asks anew since you looked at it. Nothing was changed; look at it again.`,
-    );
+  await assertNotRemoved(store, hold.tenant_id);
+  if (stateOf(hold) !== 'open') throw await tooLate(store, hold);
   assertAccepted(hold, given);
   await assertIdsKnown(store, hold, given);
   return hold;
@@ -176,14 +180,21 @@ export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): 
 /** Rejects unknown ids: such an answer would do nothing and still close the hold. */
 async function assertIdsKnown(
   store: Store,
-  { tenant_id: tenantId, job_candidate_id: jobCandidateId, details, hold_id: holdId }: HoldRow,
+  { tenant_id: tenantId, job_candidate_id: jobCandidateId, details, hold_id: holdId, opened_at: at }: HoldRow,
   { answer, arguments: ids }: Omit<HoldAnswer, 'by'>,
 ): Promise<void> {
   if (jobCandidateId !== null) return;
   const facts = JSON.parse(details) as { stream?: string; jobCandidateIds?: string[] };
   if (sideKeptBy(answer) !== undefined && facts.stream !== undefined) {
-    if (await hasUndecided(store, { tenantId, stream: facts.stream }, ids)) return;
-    throw refused('CONFLICT_UNKNOWN', `No open conflict of ${facts.stream} has one of these ids.`);
+    if (await hasUndecided(store, { tenantId, stream: facts.stream, askedAt: Number(at) }, ids)) return;
+    const list = `List them with: hirebridge conflicts ${tenantId}`;
+    if (ids.length > 0)
+      throw refused('CONFLICT_UNKNOWN', `No conflict of ${facts.stream} that waits has one of these ids. ${list}`);
+    throw refused(
+      'CONFLICT_UNKNOWN',
+      `Hold ${holdId} asked about conflicts that are settled by now. The next run of ${facts.stream} asks about those ` +
+        `found since. ${list}`,
+    );
   }
   const unknown = answer === 'adopt' ? ids.filter((id) => facts.jobCandidateIds?.includes(id) !== true) : [];
   if (unknown.length === 0) return;
@@ -205,6 +216,7 @@ export async function answerHolds(
   given: Pick<HoldAnswer, 'answer' | 'by'>,
 ): Promise<number> {
   const { tenantId, code } = which;
+  if (tenantId !== undefined) await assertNotRemoved(parts.store, tenantId);
   const rows = await listRows(parts.store, tenantId === undefined ? {} : { tenantId });
   const asking = rows.filter((row) => row.answered_at === null);
   const open = asking.filter((row) => row.code === code);

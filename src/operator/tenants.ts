@@ -22,6 +22,7 @@ import type { Store, StoreTables } from '../store/open-store.ts';
 import type { AuditRow } from '../store/schema.ts';
 import {
   confirmCompany as confirm,
+  findTenantState,
   listTenantStates,
   PAUSED_BY_PERSON,
   readTenantState,
@@ -82,12 +83,13 @@ export async function readRemains(store: Store, tenantId: string): Promise<Remai
   const { endedAt } = await findApplied(store, tenantId);
   const [hires, holds, writeUnderWay, { unsettled }] = await Promise.all([
     countHires(store),
-    listHolds(store, { tenantId }),
+    listHolds(store, { tenantId, all: true }),
     hasWriteUnderWay(store, tenantId),
     readBoundToHris(store, tenantId),
   ]);
+  const openHolds = holds.filter((hold) => hold.closed_at === null).length;
   const own = hires.filter((one) => one.tenantId === tenantId).map(({ state, count }) => [state, count] as const);
-  return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds: holds.length, writeUnderWay, unsettled };
+  return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds, writeUnderWay, unsettled };
 }
 
 /** @throws ConnectorError TENANT_UNKNOWN */
@@ -226,15 +228,20 @@ export async function assertLive(store: Store, tenantId: string): Promise<void> 
   await assertWrites(store, tenantId);
 }
 
+/** @throws ConnectorError TENANT_REMOVED */
+export async function assertNotRemoved(store: Store, tenantId: string): Promise<void> {
+  if ((await findTenantState(store, tenantId))?.state !== 'removed') return;
+  throw new ConnectorError({
+    code: 'TENANT_REMOVED',
+    action: 'reject',
+    message: `Tenant ${tenantId} was removed, so nothing is written for it. To take it back, apply its file again.`,
+  });
+}
+
 /** @throws ConnectorError TENANT_OBSERVES, TENANT_REMOVED */
 export async function assertWrites(store: Store, tenantId: string): Promise<void> {
   const state = await readTenantState(store, tenantId);
-  if (state.state === 'removed')
-    throw new ConnectorError({
-      code: 'TENANT_REMOVED',
-      action: 'reject',
-      message: `Tenant ${tenantId} was removed, so nothing is written for it. To take it back, apply its file again.`,
-    });
+  await assertNotRemoved(store, tenantId);
   if (!observes(state)) return;
   throw new ConnectorError({
     code: 'TENANT_OBSERVES',

@@ -197,6 +197,8 @@ export async function readRestore(store: Store): Promise<Restore | undefined> {
     .selectFrom('holds')
     .select(['tenant_id', 'hold_id', 'job_candidate_id', 'code', 'closed_at'])
     .where('opened_at', '>=', at)
+    // Others closed because their cause is gone, or another question took their place.
+    .where((eb) => eb.or([eb('closed_at', 'is', null), eb('answered_at', 'is not', null)]))
     .orderBy('opened_at')
     .execute();
   return {

@@ -110,16 +110,19 @@ export async function countUndecided({ kysely }: Store, { tenantId, stream }: St
   return Number(count);
 }
 
-/** Whether any of these conflicts, or any at all if `ids` is empty, waits for a person's decision. */
-export async function hasUndecided({ kysely }: Store, key: StreamKey, ids: readonly string[]): Promise<boolean> {
+/** What a question about conflicts was about: those of a stream that were found until it was asked. */
+type AskedAbout = StreamKey & { askedAt: number };
+
+/** Whether any of these conflicts, or any that was asked about if `ids` is empty, waits for a person's decision. */
+export async function hasUndecided({ kysely }: Store, key: AskedAbout, ids: readonly string[]): Promise<boolean> {
   const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, ids));
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Decides whose value stays, for all waiting conflicts or those with these ids. Returns the pairs to read again. */
+/** Decides whose value stays, for all conflicts asked about or those with these ids. Returns the pairs to read again. */
 export async function decideConflicts(
   { kysely }: Store,
-  { keep, ...key }: StreamKey & { keep: Side },
+  { keep, ...key }: AskedAbout & { keep: Side },
   ids: readonly string[],
 ): Promise<string[]> {
   const rows = await kysely
@@ -131,13 +134,14 @@ export async function decideConflicts(
   return [...new Set(rows.map((row) => row.pair_id))];
 }
 
-/** Selects conflicts that a person may decide: those with these ids, or all. */
-function isOpenFor({ tenantId, stream }: StreamKey, ids: readonly string[]) {
+/** Selects conflicts that a person may decide. A person who names none has not seen those that were found later. */
+function isOpenFor({ tenantId, stream, askedAt }: AskedAbout, ids: readonly string[]) {
   return (eb: ExpressionBuilder<Tables, 'field_conflicts'>) =>
     eb.and([
       eb.and({ tenant_id: tenantId, stream, kind: 'held' }),
       eb('closed_at', 'is', null),
-      ...(ids.length > 0 ? [eb('conflict_id', 'in', ids)] : []),
+      eb('kept', 'is', null),
+      ids.length > 0 ? eb('conflict_id', 'in', ids) : eb('since', '<=', askedAt),
     ]);
 }
 

@@ -30,7 +30,8 @@ export interface EarlierAnswer {
 
 /**
  * Opens a hold for a hire or a tenant; returns the open hold of the same hire and code if there is one. If the last
- * such hold was answered `retry` and its cause persists, that hold is opened again with its id and answers.
+ * such hold was answered `retry` and asked the same, that hold is opened again with its id and answers. Another question
+ * has another id, so that no answer reaches a question that its giver did not see.
  */
 export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
   const goesOn = await reopenRetried(store, hold);
@@ -47,7 +48,7 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
       code: hold.code,
       message: await sealed(store, 'holds.message', hold.tenantId, hold.message),
       answers: JSON.stringify(hold.answers),
-      details: JSON.stringify(hold.details ?? {}),
+      details: detailsText(hold),
       opened_at: store.now,
     })
     .onConflict((c) => c.doNothing())
@@ -58,9 +59,13 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
   return open === undefined ? openHold(store, hold) : { holdId: open.hold_id, fresh: false };
 }
 
+function detailsText({ details = {} }: Pick<NewHold, 'details'>): string {
+  return JSON.stringify(details);
+}
+
 /** Hires only: a tenant's question that comes again gets a new hold. */
 async function reopenRetried(store: Store, hold: NewHold): Promise<string | undefined> {
-  const { tenantId, jobCandidateId, period, code, message, answers, details = {} } = hold;
+  const { tenantId, jobCandidateId, period, code, answers } = hold;
   if (jobCandidateId === undefined || period === undefined) return undefined;
   const key = { tenantId, jobCandidateId, period };
   const last = await store.kysely
@@ -73,13 +78,12 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
     .limit(1)
     .executeTakeFirst();
   if (last === undefined || last.closed_at === null || last.answer !== 'retry') return undefined;
+  if (last.message !== hold.message || last.details !== detailsText(hold)) return undefined;
   const earlier: EarlierAnswer = { answer: last.answer, by: last.answered_by, at: Number(last.answered_at) };
   const reopened = await store.kysely
     .updateTable('holds')
     .set({
-      message: await sealed(store, 'holds.message', tenantId, message),
       answers: JSON.stringify(answers),
-      details: JSON.stringify(details),
       answer: null,
       answer_arguments: null,
       answered_at: null,
@@ -170,24 +174,28 @@ export function tenantHoldsOf({ kysely }: Store, tenantId: string, code: string)
     .execute();
 }
 
-/** Asks an open question about more, and announces it again. Does nothing if somebody answered or widened it first. */
-export async function widenHold(
-  store: Store,
-  was: Pick<HoldRow, 'hold_id' | 'tenant_id' | 'details'>,
-  { message, details = {} }: Pick<NewHold, 'message' | 'details'>,
-): Promise<void> {
-  await store.kysely
-    .updateTable('holds')
-    .set({
-      message: await sealed(store, 'holds.message', was.tenant_id, message),
-      details: JSON.stringify(details),
-      notified_at: null,
-    })
-    .where('hold_id', '=', was.hold_id)
-    .where('details', '=', was.details)
-    .where('answered_at', 'is', null)
+/** Replaces an open question by one about more people. Does nothing if somebody answered or replaced it first. */
+export async function askAnew(store: Store, holdId: string, hold: NewHold): Promise<void> {
+  await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    const closed = await closing(trx, { hold_id: holdId }).where('answered_at', 'is', null).executeTakeFirst();
+    if (closed.numUpdatedRows === 1n) await openHold(trx, hold);
+  });
+}
+
+/** The open question that a closed one's hire asks now, or its tenant with the same code. */
+export function questionAfter({ kysely }: Store, was: HoldRow): Promise<HoldRow | undefined> {
+  const query = kysely
+    .selectFrom('holds')
+    .selectAll()
+    .where('tenant_id', '=', was.tenant_id)
     .where('closed_at', 'is', null)
-    .execute();
+    .where('answered_at', 'is', null);
+  const own =
+    was.job_candidate_id === null
+      ? query.where('job_candidate_id', 'is', null).where('code', '=', was.code)
+      : query.where('job_candidate_id', '=', was.job_candidate_id);
+  return own.executeTakeFirst();
 }
 
 /** Every hold of a hire, open or closed, oldest first. */
@@ -204,13 +212,18 @@ export async function readHold(store: Store, holdId: string): Promise<HoldRow | 
   return store.kysely.selectFrom('holds').selectAll().where('hold_id', '=', holdId).executeTakeFirst();
 }
 
+/** Open holds on which work waits: nothing of a removed tenant does. Written literally, so that its index is used. */
+export const WAITING = sql<boolean>`closed_at is null
+  and tenant_id not in (select tenant_id from tenants where state = 'removed')`;
+
+/** Holds, oldest first: those on which work waits, or also closed ones and those of removed tenants. */
 export async function listHolds(
   store: Store,
   filter: { tenantId?: string; all?: boolean } = {},
 ): Promise<Array<HoldRow & { now: number }>> {
   let query = store.kysely.selectFrom('holds').selectAll().select(store.now.as('now')).orderBy('opened_at');
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
-  if (filter.all !== true) query = query.where('closed_at', 'is', null);
+  if (filter.all !== true) query = query.where(WAITING);
   return query.execute();
 }
 
@@ -219,7 +232,7 @@ export async function countOpenHolds(store: Store): Promise<{ tenantId: string; 
   const rows = await store.kysely
     .selectFrom('holds')
     .select(['tenant_id', 'code', (eb) => eb.fn.countAll<number>().as('count')])
-    .where(sql<boolean>`closed_at is null`)
+    .where(WAITING)
     .groupBy(['tenant_id', 'code'])
     .execute();
   return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: Number(row.count) }));
@@ -230,13 +243,11 @@ interface PersonsAnswer {
   arguments: readonly string[];
   /** The person who answers. */
   by: string;
-  /** The hold's history when the person looked at it. */
-  history?: string;
 }
 
-/** Stores a person's answer. False if the hold is closed, answered or asked anew: the first answer stands. */
+/** Stores a person's answer. False if the hold is closed or answered: the first answer stands. */
 export async function answerHold(store: Store, holdId: string, given: PersonsAnswer): Promise<boolean> {
-  const answer = store.kysely
+  const result = await store.kysely
     .updateTable('holds')
     .set({
       answer: given.answer,
@@ -246,9 +257,9 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
     })
     .where('hold_id', '=', holdId)
     .where('closed_at', 'is', null)
-    .where('answered_at', 'is', null);
-  const seen = given.history === undefined ? answer : answer.where('history', '=', given.history);
-  return (await seen.executeTakeFirst()).numUpdatedRows === 1n;
+    .where('answered_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** False if it is closed already. */
@@ -337,7 +348,7 @@ export async function unheardAnswers(
     .selectFrom('holds')
     .selectAll()
     .select(now.as('now'))
-    .where(sql<boolean>`closed_at is null`)
+    .where(WAITING)
     .where('answered_at', '<=', sql<number>`${now} - ${sql.lit(afterMs)}`)
     .orderBy('answered_at')
     .limit(limit)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type HireState, hireStates } from '../hire/hire.ts';
 import type { HireStepRow } from './hire-steps.ts';
+import { WAITING } from './holds.ts';
 import { IS_LEFT } from './inbox.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
@@ -19,7 +20,7 @@ interface Listed<Place> {
 
 export interface HoldFilter extends Listed<readonly [openedAt: number, holdId: string]> {
   code?: string | undefined;
-  /** Includes closed ones. */
+  /** Includes closed ones, and those of removed tenants. */
   all?: boolean;
 }
 
@@ -36,8 +37,7 @@ export async function listHoldsPage(
     .orderBy('opened_at')
     .orderBy('hold_id')
     .limit(limit);
-  // Written literally, so that the planner uses the index of open holds.
-  if (!all) query = query.where(sql<boolean>`closed_at is null`);
+  if (!all) query = query.where(WAITING);
   if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
   if (code !== undefined) query = query.where('code', '=', code);
   if (after !== undefined) query = query.where(sql<boolean>`(opened_at, hold_id) > (${after[0]}, ${after[1]})`);
@@ -248,7 +248,7 @@ export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly st
       sql<number>`count(job_candidate_id)`.as('hires'),
       sql<number>`min(opened_at)`.as('oldest_at'),
     ])
-    .where(sql<boolean>`closed_at is null`)
+    .where(WAITING)
     .where('answered_at', 'is', null)
     .groupBy('code');
   if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);

@@ -81,10 +81,38 @@ test('with conflict: hold a person is asked once, and the answer decides', async
   await exchange();
   expect(await valuesOf(person, 'level')).toEqual(['Senior', 'Lead']);
   expect((await listHolds(store())).map(({ code }) => code)).toEqual(['FIELD_CONFLICTS']);
-  await decideConflicts(store(), { tenantId: 'acme', stream: 'employees', keep: 'hris' }, []);
+  await decideConflicts(
+    store(),
+    { tenantId: 'acme', stream: 'employees', keep: 'hris', askedAt: Date.now() + 60_000 },
+    [],
+  );
   expect(await exchange()).toMatchObject({ state: 'done' });
   expect(await valuesOf(person, 'level')).toEqual(['Lead', 'Lead']);
   expect(await listHolds(store())).toEqual([]);
+});
+
+test('a question whose own fields agree again asks anew about those found since, under an id of its own', async () => {
+  world = await createWorld(mappingText().replace('owner: either, conflict: partner', 'owner: either, conflict: hold'));
+  const people = [await world.hire(), await world.hire()];
+  for (const person of people) world.editPartner(person, fieldOf('level'), 'Junior');
+  await exchange();
+  const differ = async (person: (typeof people)[number]) => {
+    world.editPartner(person, fieldOf('level'), 'Senior');
+    await world.editHris(person, fieldOf('level'), 'Lead');
+  };
+  const [first, second] = people as [(typeof people)[number], (typeof people)[number]];
+  await differ(first);
+  await exchange();
+  const [asked] = await listHolds(store());
+  await differ(second);
+  await exchange();
+  expect(await listHolds(store())).toMatchObject([{ hold_id: asked?.hold_id }]);
+  await world.editHris(first, fieldOf('level'), 'Senior');
+  await exchange();
+  const [anew, ...more] = await listHolds(store());
+  expect(more).toEqual([]);
+  expect(anew).toMatchObject({ code: 'FIELD_CONFLICTS', message: expect.stringContaining('1 field') });
+  expect(anew?.hold_id).not.toBe(asked?.hold_id);
 });
 
 test('with report an edit of the other side stays, and is listed until it is over', async () => {

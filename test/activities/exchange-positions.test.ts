@@ -82,7 +82,11 @@ test('with conflict: hold a person is asked about positions apart from employees
   await world.editHris(position, fieldOf('level'), 'Lead');
   expect(await exchange()).toMatchObject({ state: 'partial', counts: { held: 1 } });
   expect((await listHolds(store())).map(({ code }) => code)).toEqual(['POSITION_CONFLICTS']);
-  await decideConflicts(store(), { tenantId: 'acme', stream: 'positions', keep: 'hris' }, []);
+  await decideConflicts(
+    store(),
+    { tenantId: 'acme', stream: 'positions', keep: 'hris', askedAt: Date.now() + 60_000 },
+    [],
+  );
   expect(await exchange()).toMatchObject({ state: 'done' });
   expect(await valuesOf(position, 'level')).toEqual(['Lead', 'Lead']);
   expect(await listHolds(store())).toEqual([]);

@@ -13,7 +13,8 @@ import {
 import { readAudit } from '../../src/store/audit.ts';
 import { assertMayWrite, freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { listHolds, openHold } from '../../src/store/holds.ts';
+import { answerHold, countOpenHolds, listHolds, openHold, unheardAnswers } from '../../src/store/holds.ts';
+import { countHoldCauses, listHoldsPage } from '../../src/store/listings.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
@@ -104,13 +105,29 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     expect(await listAppliedTenants(store)).toMatchObject([{ state: 'removed', endedAt: null }]);
     for (const hire of [{}, { jobCandidateId: '7', period: 1 }])
       await openHold(store, { tenantId: 'acme', ...hire, code: 'ASKED', message: 'asked', answers: ['retry'] });
-    expect(await listHolds(store)).toHaveLength(2);
+    const { holdId } = await openHold(store, { tenantId: 'acme', code: 'TOLD', message: 'told', answers: ['retry'] });
+    await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ada' });
+    await openHold(store, { tenantId: 'beta', code: 'ASKED', message: 'asked', answers: ['retry'] });
+    const counted = async () => [
+      (await listHolds(store)).map((row) => row.tenant_id),
+      (await countOpenHolds(store)).map((row) => row.tenantId),
+      (await listHoldsPage(store, { limit: 9 })).map((row) => row.tenant_id),
+      (await countHoldCauses(store)).map(({ code, holds }) => [code, holds]),
+      await unheardAnswers(store, 0),
+    ];
+    // Nobody waits for them, from the removal on.
+    const others = [['beta'], ['beta'], ['beta'], [['ASKED', 1]], []];
+    expect(await counted()).toEqual(others);
+    const open = async () => (await listHolds(store, { all: true })).filter((row) => row.closed_at === null);
+    expect(await open()).toHaveLength(4);
     await recordEnd(store, 'acme');
-    expect(await listHolds(store)).toEqual([]);
+    expect(await counted()).toEqual(others);
+    expect(await open()).toMatchObject([{ hold_id: holdId }, { tenant_id: 'beta' }]);
     const [removed] = await listAppliedTenants(store);
     expect(removed?.endedAt).toBeGreaterThan(0);
     expect(await applyDefinitions(store, [{ ...acme, over: removed?.version ?? null }], 'bob')).toBe(true);
     expect(await listAppliedTenants(store)).toMatchObject([{ state: 'active', endedAt: null }]);
+    expect(await unheardAnswers(store, 0)).toMatchObject([{ hold_id: holdId }]);
   });
 
   test('frozen, may not write, and the fleet over them neither', async () => {

@@ -1,10 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnswerRound } from '../../../activities/hear-answer.ts';
+import { askAbout } from '../../../activities/reconcile/baseline.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
 import { createRootLogger } from '../../../src/log.ts';
-import { answerHold, answerHolds } from '../../../src/operator/holds.ts';
+import { answerHold, answerHolds, checkAnswer } from '../../../src/operator/holds.ts';
 import { closeCreditGate, passCreditGate } from '../../../src/store/enrolments.ts';
+import { listConflicts, settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, listHolds, openHold } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -59,6 +61,94 @@ test('an answer to a hold that closed with its hire says so, and not that somebo
     code: 'HOLD_ANSWERED',
     message: expect.stringMatching(/closed without an answer.*hirebridge hire show acme 1$/) as string,
   });
+  expect(signalled).toEqual([]);
+});
+
+test('an answer never reaches a question that nobody saw: it is refused, and the new question is named', async () => {
+  const { parts, store, signalled } = await operator();
+  await insertHires(store, [{ tenantId: 'acme', jobCandidateId: '1', period: 1, state: 'open' }]);
+  const ask = async (employeeIds: string[]) => {
+    const hold = holdOf('IDENTITY_AMBIGUOUS', { jobCandidateId: '1', reason: 'several', keys: ['email'], employeeIds });
+    return (await openHold(store, { tenantId: 'acme', jobCandidateId: '1', period: 1, ...hold })).holdId;
+  };
+  const seen = await ask(['31']);
+  // Somebody else answers meanwhile, and the hire now asks about another employee.
+  await answerHold(parts, { holdId: seen, answer: 'retry', arguments: [], by: 'ben' });
+  await closeHold(store, seen);
+  const anew = await ask(['32']);
+  for (const [answer, ids] of [
+    ['create', []],
+    ['link', ['31']],
+  ] as const) {
+    const late = { holdId: seen, answer, arguments: ids, by: 'ann' };
+    await expect(answerHold(parts, late)).rejects.toMatchObject({
+      code: 'HOLD_ANSWERED',
+      message: expect.stringMatching(
+        `Nothing was changed.*IDENTITY_AMBIGUOUS.*hirebridge hold show ${anew}$`,
+      ) as string,
+    });
+    await expect(checkAnswer(store, late)).rejects.toMatchObject({ code: 'HOLD_ANSWERED' });
+  }
+  expect(await listHolds(store)).toMatchObject([{ hold_id: anew, answered_at: null }]);
+  expect(signalled).toHaveLength(1);
+});
+
+test('a question of a tenant that takes in more people has a new id, and is not answered by its old one', async () => {
+  const { parts, store } = await operator();
+  const deps = { store, signalHire: async () => true };
+  await askAbout(deps, 'acme', 'HIRES_NOT_RESTORED', ['1']);
+  const [seen] = await listHolds(store);
+  await askAbout(deps, 'acme', 'HIRES_NOT_RESTORED', ['1', '2']);
+  const [anew, ...more] = await listHolds(store);
+  expect([JSON.parse(anew?.details ?? ''), more]).toEqual([{ jobCandidateIds: ['1', '2'] }, []]);
+  const late = answerHold(parts, { holdId: seen?.hold_id ?? '', answer: 'dismiss', arguments: [], by: 'ann' });
+  await expect(late).rejects.toMatchObject({ message: expect.stringContaining(`hold show ${anew?.hold_id}`) });
+  await answerHold(parts, { holdId: anew?.hold_id ?? '', answer: 'dismiss', arguments: [], by: 'ann' });
+  await askAbout(deps, 'acme', 'HIRES_NOT_RESTORED', ['1', '2']);
+  expect(await listHolds(store)).toEqual([]);
+});
+
+test('an answer for all of the differing fields decides those that were asked about, and none found since', async () => {
+  const { parts, store } = await operator();
+  const key = { tenantId: 'acme', stream: 'employees' } as const;
+  const differ = async (pairId: string) => {
+    const sides = { partner: 'a', hris: 'b' };
+    const found = { field: 'city', kind: 'held', forms: sides, values: sides, isSensitive: false } as const;
+    await settleConflicts(store, { ...key, pairId }, { open: [] }, [found]);
+  };
+  await differ('1');
+  const asked = () => openHold(store, { tenantId: 'acme', ...holdOf('FIELD_CONFLICTS', { ...key, count: 1 }) });
+  const { holdId } = await asked();
+  await differ('2');
+  await store.kysely
+    .updateTable('field_conflicts')
+    .set((eb) => ({ since: eb('since', '+', 1) }))
+    .where('pair_id', '=', '2')
+    .execute();
+  await answerHold(parts, { holdId, answer: 'keep-hris', arguments: [], by: 'ann' });
+  const kept = await listConflicts(store, { tenantId: 'acme', all: true });
+  expect(Object.fromEntries(kept.map((row) => [row.pair_id, row.kept]))).toEqual({ 1: 'hris', 2: null });
+  await store.kysely.updateTable('field_conflicts').set({ since: 1 }).execute();
+  const { holdId: next } = await asked();
+  await answerHold(parts, { holdId: next, answer: 'keep-partner', arguments: [], by: 'ann' });
+  const then = await listConflicts(store, { tenantId: 'acme', all: true });
+  expect(Object.fromEntries(then.map((row) => [row.pair_id, row.kept]))).toEqual({ 1: 'hris', 2: 'partner' });
+});
+
+test('a hold of a removed tenant takes no answer: nothing of the tenant would act on it', async () => {
+  const { parts, store, signalled } = await operator();
+  const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+  await readTenantState(store, 'acme');
+  await store.kysely.updateTable('tenants').set({ state: 'removed', removed_at: 1, version: 1 }).execute();
+  for (const answer of [
+    answerHold(parts, { ...given, holdId, arguments: [] }),
+    answerHolds(parts, { code: HOLD.code, tenantId: 'acme' }, given),
+  ])
+    await expect(answer).rejects.toMatchObject({
+      code: 'TENANT_REMOVED',
+      message: expect.stringContaining('apply its file again') as string,
+    });
+  expect(await listHolds(store, { all: true })).toMatchObject([{ answered_at: null }]);
   expect(signalled).toEqual([]);
 });
 
