@@ -127,7 +127,6 @@ async function openPeriod(
   if (presence.verdict === 'missing' || (presence.verdict === 'out' && !isForgotten)) return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
   const ref = { tenantId, jobCandidateId, period };
-  if (await isErased(store, { ...ref, candidateId })) return { opened: closed(latest) };
   if (latest !== undefined) await endEarlier(store, latest);
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };

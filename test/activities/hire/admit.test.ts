@@ -16,6 +16,7 @@ import { changePerson } from '../../../src/store/persons.ts';
 import { latestPlan } from '../../../src/store/plans.ts';
 import { startRequested } from '../../../src/worker/chores.ts';
 import { listApplicants } from '../../harness/world-people.ts';
+import { recorder } from '../../store/recording-store.ts';
 import { kinds } from '../../store/stores.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -145,6 +146,24 @@ test.each([
   expect(await openHire({ ...deps, connections }, input)).toMatchObject({ verdict: 'closed' });
   for (const table of ['hires', 'plans', 'persons', 'person_keys'] as const)
     expect(await store.kysely.selectFrom(table).selectAll().execute(), table).toEqual([]);
+});
+
+test('whether a person was erased is asked before they are read, and again as their hire is written', async () => {
+  const { plugin, asked } = recorder();
+  const { apply, hire, open, reconcile, sandbox, store } = await fleetAtSandbox({ store: { plugins: [plugin] } });
+  await apply('acme');
+  await reconcile('acme');
+  const erasedAsked = async (id: string) => {
+    asked.length = 0;
+    const opened = await open('acme', id);
+    return { opened, times: asked.filter(({ node }) => JSON.stringify(node).includes('"person_mark_keys"')).length };
+  };
+  const [first, second] = await listApplicants(sandbox.partner);
+  expect(await erasedAsked(await hire(first?.jobCandidateId))).toMatchObject({ opened: { verdict: 'open' }, times: 2 });
+  const whom = { kind: 'candidate', id: String(second?.candidateId) } as const;
+  await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ann', about: 'e' }, [whom]);
+  expect(await erasedAsked(await hire(second?.jobCandidateId))).toMatchObject({ opened: { verdict: 'closed' } });
+  expect((await store.kysely.selectFrom('hires').select('job_candidate_id').execute()).length).toBe(1);
 });
 
 test('a job that leaves the scope while its hire is under way is a hold, which a person may overrule', async () => {
