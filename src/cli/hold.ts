@@ -7,7 +7,6 @@ import {
   answerHolds,
   groupHolds,
   type HoldGroup,
-  type HoldView,
   listHolds,
   readHold,
 } from '../operator/holds.ts';
@@ -120,7 +119,9 @@ async function runShow(holdId: string, options: { json?: boolean }, command: Com
   else process.stdout.write(harmless(renderHold(hold)));
 }
 
-function renderHold(hold: HoldView): string {
+type ShownHold = Awaited<ReturnType<typeof readHold>>;
+
+function renderHold(hold: ShownHold): string {
   const hire = hold.jobCandidateId === null ? '' : `, job candidate ${hold.jobCandidateId}, period ${hold.period}`;
   const place = explainedAt(hold.code);
   const lines = [
@@ -138,8 +139,8 @@ function renderHold(hold: HoldView): string {
 }
 
 /** Every command that the hold accepts; `<...>` is the id that the answer needs. */
-function nextLines({ holdId, state, answerTexts }: HoldView): string[] {
-  if (state !== 'open') return [];
+function nextLines({ holdId, state, answerTexts, askedNow }: ShownHold): string[] {
+  if (state !== 'open') return askedNow === undefined ? [] : [`What is asked now: hirebridge hold show ${askedNow}`];
   if (answerTexts.length === 0) return ['It needs no answer: it closes by itself once the cause is gone.'];
   return ['Answer it with one of:', ...answerTexts.map((text) => `  hirebridge hold answer ${holdId} ${text}`)];
 }
@@ -164,11 +165,13 @@ async function runAnswer(
   if (options.all === true && args.length > 0)
     command.error('error: an answer with an id is for one hold; leave out --all');
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
-  const holds = await withClient(places, async (parts) => {
-    if (options.all === true) return answerHolds(parts, which, { answer, by });
-    await answerHold(parts, { holdId: hold, answer, arguments: args, by });
-    return 1;
+  const given = await withClient(places, async (parts) => {
+    if (options.all !== true) return answerHold(parts, { holdId: hold, answer, arguments: args, by });
+    return answerHolds(parts, which, { answer, by });
   });
-  const answered = options.all === true ? `${count(holds, 'hold')} of ${hold}` : hold;
-  say(options, { answered: hold, answer, holds }, answeredText(answered, answer));
+  const text =
+    typeof given === 'number'
+      ? answeredText(`${count(given, 'hold')} of ${hold}`, answer)
+      : answeredText(hold, answer, given);
+  say(options, { answered: hold, answer, holds: typeof given === 'number' ? given : 1 }, text);
 }

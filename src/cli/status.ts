@@ -62,7 +62,7 @@ function renderStatus(status: Status, isVerbose: boolean): string {
 
 /** The summary sentence for people from HR. */
 function summaryOf({ holds, tenants, processes, freezes }: Status): string {
-  const open = tenants.reduce((sum, { hires }) => sum + (hires.open ?? 0), 0);
+  const open = tenants.reduce((sum, { state, hires }) => sum + (state === 'removed' ? 0 : (hires.open ?? 0)), 0);
   const trouble = tenants.filter(({ state, alarms }) => state === 'paused' || alarms.length > 0).length;
   const way = open === 0 ? 'No hire is under way' : `${count(open, 'hire is', 'hires are')} under way`;
   const stopped = processes.some(isMissing) || freezes.length > 0 ? ' Not everything is running, see below.' : '';

@@ -40,6 +40,7 @@ import {
   table,
   tenantLink,
   time,
+  withoutCommands,
 } from './layout.ts';
 import { isRefresh } from './refresh.ts';
 
@@ -92,7 +93,7 @@ data-live>${table('Hires, newest first', head, shown.map(hireRow), { none })}${w
 ${section(
   'next',
   'What happens next',
-  html`<p>${next}</p>${open.map(answerLink)}${startPart(c, view)}${planPart(c, view)}`,
+  html`<p>${open.length > 0 ? withoutCommands(next) : next}</p>${open.map(answerLink)}${startPart(c, view)}${planPart(c, view)}`,
 )}
 ${section('story', 'What happened', html`<ol class="timeline">${story.map(storyLine)}</ol>`)}
 ${section('values', 'What was written', writtenPart(c, { tenant, id, isRevealed }, writes))}
@@ -258,7 +259,7 @@ function writtenRows(write: WriteView, isRevealed: boolean): Cell[][] {
   });
 }
 
-const HIDDEN = new Set(['tenantId', 'jobCandidateId', 'observed']);
+const HIDDEN = new Set(['tenantId', 'jobCandidateId', 'observed', 'needsPerson']);
 
 function factsOf({ temporalUi }: ConsoleParts, installationId: string, view: HireView): [string, Cell][] {
   const dated = new Set(['openedAt', 'updatedAt', 'endedAt']);

@@ -300,7 +300,7 @@ export const holdCatalogue = {
       `Job candidate ${jobCandidateId} lacks what the HR system needs. ${problems}`,
     told: ({ jobCandidateId, fields }: OfHire & { fields: Record<string, string> }) =>
       `Job candidate ${jobCandidateId} lacks what the HR system needs: ${Object.keys(fields).join(', ')}.`,
-    asks: 'Then answer retry.',
+    asks: 'Once that is done, answer retry.',
   },
   NAMES_USED_UP: {
     scope: 'hire',

@@ -198,11 +198,11 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
     return { stands: STEPS[step].stands(who, until), next: STEPS[step].next };
   }
   const number = hire.employee_number ?? links[0]?.employee_number ?? hire.employee_id;
-  const since = hire.ended_at === null ? '' : ` since ${day(hire.ended_at)}`;
+  const ended = hire.ended_at === null ? '' : ` ${state === 'done' ? 'since' : 'on'} ${day(hire.ended_at)}`;
   if (state === 'done')
     return {
       stands:
-        `The hire of ${who} is done${since}${number === null ? '' : `: employee ${number}`}, written back and ` +
+        `The hire of ${who} is done${ended}${number === null ? '' : `: employee ${number}`}, written back and ` +
         'verified; nothing to do.',
       next: 'Nothing more is written. If the person leaves the stage, it asks what to do.',
     };
@@ -211,7 +211,7 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
       stands: `The hire of ${who} was ${tellBeginning(hire)}; nothing to do.`,
       next: `Nothing starts by itself. To start it: hirebridge hire start ${tenantId} ${id} --adopt`,
     };
-  return { stands: `The hire of ${who} ended${since} as ${state}; nothing to do.`, next: ENDED[state] };
+  return { stands: `The hire of ${who} ended${ended} as ${state}; nothing to do.`, next: ENDED[state] };
 }
 
 const ENDED: Record<'left' | 'cancelled' | 'kept', string> = {

@@ -65,9 +65,11 @@ export function groupHolds(holds: readonly (HoldView & { ageMs: number })[]): Ho
     .sort((a, b) => b.holds.length - a.holds.length);
 }
 
-/** @throws ConnectorError HOLD_UNKNOWN */
-export async function readHold(store: Store, holdId: string): Promise<HoldView> {
-  return viewHold(await readHoldRow(store, holdId));
+/** `askedNow`: the open question in place of one that is over. @throws ConnectorError HOLD_UNKNOWN */
+export async function readHold(store: Store, holdId: string): Promise<HoldView & { askedNow?: string }> {
+  const row = await readHoldRow(store, holdId);
+  const anew = stateOf(row) === 'open' ? undefined : await questionAfter(store, row);
+  return { ...viewHold(row), ...(anew === undefined ? {} : { askedNow: anew.hold_id }) };
 }
 
 /** @throws ConnectorError HOLD_UNKNOWN */
@@ -128,7 +130,7 @@ type Parts = Pick<OperatorParts, 'store' | 'hires'>;
  * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, TENANT_REMOVED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
  * CONFLICT_UNKNOWN
  */
-export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
+export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<HoldView> {
   const { holdId } = given;
   const hold = await checkAnswer(store, given);
   const isFirst = await store.kysely.transaction().execute(async (kysely) => {
@@ -141,6 +143,7 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
   const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
   await hearAnswer({ store, signalHire: tell }, answered);
+  return viewHold(answered);
 }
 
 async function tooLate(store: Store, row: HoldRow): Promise<ConnectorError> {
@@ -278,10 +281,16 @@ export function answerDoes(answer: string, isOfHire: boolean): string {
   return isOfHire ? does : doesForTenant;
 }
 
-/** The message for the person who answered. */
-export function answeredText(answered: string, answer: string): string {
+/** The message for the person who answered; `of`: whom a single hold was about. */
+export function answeredText(
+  answered: string,
+  answer: string,
+  of?: Pick<HoldView, 'tenantId' | 'jobCandidateId'>,
+): string {
   const { waitsFor } = entryOf(answer) ?? {};
-  const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge status`, waitsFor ?? []];
+  const id = of?.jobCandidateId ?? undefined;
+  const follow = id === undefined ? 'status' : `hire show ${of?.tenantId} ${id}`;
+  const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge ${follow}`, waitsFor ?? []];
   return `${lines.flat().join('\n')}\n`;
 }
 

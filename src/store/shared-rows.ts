@@ -67,8 +67,11 @@ export function withoutHires(row: Row, tenantId: string, isTheirs: (id: string) 
     return is;
   });
   if (found.size === 0) return undefined;
-  const named = (jobCandidateId: string): string => nameHire({ tenantId, jobCandidateId, period: 1 });
-  const message = [...found].reduce((left, id) => left.replaceAll(named(id), named(ERASED)), String(row['message']));
+  const message = [...found].reduce(
+    (left, jobCandidateId) =>
+      left.replaceAll(nameHire({ tenantId, jobCandidateId, period: 1 }), `an erased hire of tenant ${tenantId}`),
+    String(row['message']),
+  );
   return { details: JSON.stringify(details), message };
 }
 

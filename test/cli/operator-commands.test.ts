@@ -193,6 +193,16 @@ test('status counts hires and deliveries by state and shows holds with their rea
   expect(short.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
+test('status counts no hire of a removed tenant as under way: nothing continues it', async () => {
+  const data = await dataDir(async (store) => {
+    await insertHires(store, [{ tenantId: 'gone', jobCandidateId: '1', period: 1, state: 'open' }]);
+    await readTenantState(store, 'gone');
+    await store.kysely.updateTable('tenants').set({ state: 'removed' }).where('tenant_id', '=', 'gone').execute();
+  });
+  const { stdout } = await runCommand(['status', '--tenants', await tenantDir(), '--data', data]);
+  expect(stdout).toMatch(/^No hire is under way/);
+});
+
 test('status shows the last run of each stream, what was left out, and why one was refused', async () => {
   const dir = await tenantDir();
   const data = await dataDir(async (store) => {

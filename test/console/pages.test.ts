@@ -84,6 +84,8 @@ test('a hire begins with the sentence that its command begins with, and tells it
   expect(text).toContain(`<a href="/holds/${holdId}">Answer hold ${holdId}: IDENTITY_AMBIGUOUS</a>`);
   expect(text).toContain('read as hired; opened, period 1');
   expect(text).not.toMatch(/<img|DE00/);
+  // The page has a button for the command, and a word of the code says nothing to a reader.
+  expect(text).not.toMatch(/To answer: hirebridge|needsPerson/);
   expect(text).toContain('•••');
 });
 

@@ -185,13 +185,13 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
               '"tenantId":"acme","jobCandidateId":"9501"',
               '"tenantId":"acme","jobCandidateId":"erased"',
             ),
-            message: row.message.replace('job candidate 9501 of tenant acme', 'job candidate erased of tenant acme'),
+            message: row.message.replace('job candidate 9501 of tenant acme', 'an erased hire of tenant acme'),
           }
         : row,
     );
     expect(await read()).toEqual(left);
     expect(left.find(({ hold_id: id }) => id === 'theirs')?.message).toMatch(
-      /^Employee 31 matches job candidate 9501 but is linked to job candidate erased of tenant acme/,
+      /^Employee 31 matches job candidate 9501 but is linked to an erased hire of tenant acme/,
     );
   });
 

@@ -97,7 +97,7 @@ describe.each(kinds)('all of a tenant, on %s', (kind) => {
     const left = await store.kysely.selectFrom('holds').select(['hold_id', 'message']).orderBy('hold_id').execute();
     expect(left).toMatchObject([
       { hold_id: 'of-another', message: expect.stringContaining('job candidate 9501 of tenant gamma') },
-      { hold_id: 'theirs', message: expect.stringContaining('77 is also job candidate erased of tenant acme') },
+      { hold_id: 'theirs', message: expect.stringContaining('77 is also an erased hire of tenant acme') },
     ]);
   });
 

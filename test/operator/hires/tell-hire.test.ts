@@ -62,7 +62,7 @@ test.each([
   ],
   ['open', { period: 21 }, 'job candidate 12, hired for the 21st time, is about to begin', 'Both sides are read'],
   ['open', { period: 12 }, 'job candidate 12, hired for the 12th time, is about to begin', 'Both sides are read'],
-  ['kept', { ended_at: 0 }, 'ended since 1 January 1970 as kept; nothing to do.', 'Somebody ended it'],
+  ['kept', { ended_at: 0 }, 'ended on 1 January 1970 as kept; nothing to do.', 'Somebody ended it'],
 ] as const)('a hire that is %s says how it stands and what comes next: %o', async (state, row, stands, next) => {
   const store = await openStore('sqlite::memory:');
   onTestFinished(() => store.close());

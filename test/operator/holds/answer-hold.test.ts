@@ -4,7 +4,7 @@ import { askAbout } from '../../../activities/reconcile/baseline.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
 import { createRootLogger } from '../../../src/log.ts';
-import { answerHold, answerHolds, checkAnswer } from '../../../src/operator/holds.ts';
+import { answerHold, answerHolds, checkAnswer, readHold } from '../../../src/operator/holds.ts';
 import { closeCreditGate, passCreditGate } from '../../../src/store/enrolments.ts';
 import { listConflicts, settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { insertHires } from '../../../src/store/hires.ts';
@@ -91,6 +91,8 @@ test('an answer never reaches a question that nobody saw: it is refused, and the
   }
   expect(await listHolds(store)).toMatchObject([{ hold_id: anew, answered_at: null }]);
   expect(signalled).toHaveLength(1);
+  expect(await readHold(store, seen)).toMatchObject({ state: 'closed', askedNow: anew });
+  expect(await readHold(store, anew)).not.toHaveProperty('askedNow');
 });
 
 test('a question of a tenant that takes in more people has a new id, and is not answered by its old one', async () => {

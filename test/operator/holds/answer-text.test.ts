@@ -8,5 +8,8 @@ test('whoever answers moved is told what the employee waits for, and what to do 
 });
 
 test('an answer whose hire goes on at once says only how to follow it', () => {
-  expect(answeredText('1f2e3d4c', 'retry')).toBe('Answered 1f2e3d4c with retry. Follow it with: hirebridge status\n');
+  const followed = answeredText('1f2e3d4c', 'retry', { tenantId: 'acme', jobCandidateId: '5012' });
+  expect(followed).toBe('Answered 1f2e3d4c with retry. Follow it with: hirebridge hire show acme 5012\n');
+  for (const of of [undefined, { tenantId: 'acme', jobCandidateId: null }])
+    expect(answeredText('1f2e3d4c', 'retry', of)).toContain('Follow it with: hirebridge status\n');
 });
