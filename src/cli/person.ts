@@ -210,7 +210,8 @@ async function runErase(
   say(options, receipt, renderReceipt(receipt));
 }
 
-export function renderReceipt({ receipt, doneAt, erased, employee, left, lastLook, signedBy }: ErasureReceipt): string {
+export function renderReceipt(of: ErasureReceipt): string {
+  const { receipt, tenant, doneAt, erased, employee, left, lastLook, signedBy } = of;
   const rows = Object.entries(erased).map(([place, count]) => [place, count]);
   return [
     `Erased at ${doneAt}. Receipt ${receipt}, signed by ${signedBy}.`,
@@ -218,7 +219,7 @@ export function renderReceipt({ receipt, doneAt, erased, employee, left, lastLoo
     rows.length === 0 ? 'Nothing was held.' : renderTable(['where', 'rows'], rows),
     `Employee: ${employee}.`,
     ...left.map((text) => `Left: ${text}`),
-    `Last look: nothing (SHA-256 ${lastLook.slice(0, 12)}). The receipt: hirebridge person receipts TENANT --json`,
+    `Last look: nothing (SHA-256 ${lastLook.slice(0, 12)}). The receipt: hirebridge person receipts ${tenant} --json`,
     '',
   ].join('\n');
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { carryOutErasure } from '../../activities/erase/carry-out.ts';
+import { renderReceipt } from '../../src/cli/person.ts';
 import type { Places } from '../../src/config.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { erasePerson, holdPerson } from '../../src/operator/person.ts';
@@ -115,7 +116,9 @@ test('a history that Temporal lists late is deleted before the receipt is signed
     receipts.push((await findErasure(store, erasure))?.receipt);
     return listed.shift() ?? 0;
   };
-  expect(await carryOut(erasure, forgetHire)).toMatchObject({ receipt: erasure });
+  const receipt = await carryOut(erasure, forgetHire);
+  expect(receipt).toMatchObject({ receipt: erasure });
+  expect(renderReceipt(receipt as ErasureReceipt)).toContain('The receipt: hirebridge person receipts acme --json');
   expect([listed, receipts]).toEqual([[], [null, null, null, null]]);
 });
 
