@@ -85,6 +85,7 @@ data-live>${table('Hires, newest first', head, shown.map(hireRow), { none })}${w
     ]);
     const { stands, next, story, ...view } = hire;
     const open = holds.filter(({ jobCandidateId, state }) => jobCandidateId === id && state === 'open');
+    const said = open.length > 0 ? withoutCommands(next) : next;
     return page(
       c,
       `Hire ${id}`,
@@ -93,7 +94,7 @@ data-live>${table('Hires, newest first', head, shown.map(hireRow), { none })}${w
 ${section(
   'next',
   'What happens next',
-  html`<p>${open.length > 0 ? withoutCommands(next) : next}</p>${open.map(answerLink)}${startPart(c, view)}${planPart(c, view)}`,
+  html`<p>${said}</p>${open.map(answerLink)}${startPart(c, view)}${planPart(c, view)}`,
 )}
 ${section('story', 'What happened', html`<ol class="timeline">${story.map(storyLine)}</ol>`)}
 ${section('values', 'What was written', writtenPart(c, { tenant, id, isRevealed }, writes))}

@@ -127,8 +127,8 @@ type Parts = Pick<OperatorParts, 'store' | 'hires'>;
 /**
  * Stores a person's answer and signals the waiting workflow; if the signal fails, the worker repeats it. On an error
  * nothing is stored.
- * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, TENANT_REMOVED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
- * CONFLICT_UNKNOWN
+ * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, TENANT_REMOVED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE,
+ * ANSWER_ID_UNKNOWN, CONFLICT_UNKNOWN
  */
 export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<HoldView> {
   const { holdId } = given;
@@ -152,8 +152,8 @@ async function tooLate(store: Store, row: HoldRow): Promise<ConnectorError> {
   if (anew !== undefined)
     return refused(
       'HOLD_ANSWERED',
-      `Hold ${holdId} asks no more, and another question is open in its place. Nothing was changed. Look at it before ` +
-        `you answer it (${anew.code}): hirebridge hold show ${anew.hold_id}`,
+      `Hold ${holdId} asks no more, and another question is open in its place. Nothing was changed. Look at it ` +
+        `before you answer it (${anew.code}): hirebridge hold show ${anew.hold_id}`,
     );
   if (answeredAt !== null)
     return refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
@@ -195,8 +195,8 @@ async function assertIdsKnown(
       throw refused('CONFLICT_UNKNOWN', `No conflict of ${facts.stream} that waits has one of these ids. ${list}`);
     throw refused(
       'CONFLICT_UNKNOWN',
-      `Hold ${holdId} asked about conflicts that are settled by now. The next run of ${facts.stream} asks about those ` +
-        `found since. ${list}`,
+      `Hold ${holdId} asked about conflicts that are settled by now. The next run of ${facts.stream} asks about ` +
+        `those found since. ${list}`,
     );
   }
   const unknown = answer === 'adopt' ? ids.filter((id) => facts.jobCandidateIds?.includes(id) !== true) : [];

@@ -119,7 +119,7 @@ export async function hasUndecided({ kysely }: Store, key: AskedAbout, ids: read
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Decides whose value stays, for all conflicts asked about or those with these ids. Returns the pairs to read again. */
+/** Decides whose value stays, of all conflicts asked about or those with these ids. Returns the pairs to read again. */
 export async function decideConflicts(
   { kysely }: Store,
   { keep, ...key }: AskedAbout & { keep: Side },

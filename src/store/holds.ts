@@ -30,8 +30,8 @@ export interface EarlierAnswer {
 
 /**
  * Opens a hold for a hire or a tenant; returns the open hold of the same hire and code if there is one. If the last
- * such hold was answered `retry` and asked the same, that hold is opened again with its id and answers. Another question
- * has another id, so that no answer reaches a question that its giver did not see.
+ * such hold was answered `retry` and asked the same, that hold is opened again with its id and answers. Another
+ * question has another id, so that no answer reaches a question that its giver did not see.
  */
 export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
   const goesOn = await reopenRetried(store, hold);

@@ -59,7 +59,7 @@ test('an answer that nobody took yet is heard before a hire asks anything else',
   expect(await latestHire(store, 'acme', '5012')).toMatchObject({ state: 'left' });
 });
 
-test('a retry that finds the same cause goes on with the same hold; another question has an id of its own', async () => {
+test('a retry that finds the same cause goes on with its hold; another question has an id of its own', async () => {
   const store = await openStore('sqlite::memory:');
   onTestFinished(() => store.close());
   const deps = { store, log: createLogger('test') } as ActivityDeps;

@@ -110,7 +110,7 @@ test('a question of a tenant that takes in more people has a new id, and is not 
   expect(await listHolds(store)).toEqual([]);
 });
 
-test('an answer for all of the differing fields decides those that were asked about, and none found since', async () => {
+test('an answer for all differing fields decides those that were asked about, and none found since', async () => {
   const { parts, store } = await operator();
   const key = { tenantId: 'acme', stream: 'employees' } as const;
   const differ = async (pairId: string) => {
