@@ -21,7 +21,9 @@ describe('the Employee ID', () => {
     expect(() => employeeIdToWrite('number', { id: 'e-7', number: null })).toThrow(
       expect.objectContaining({ code: 'EMPLOYEE_NUMBER_MISSING', action: 'reject' }),
     );
-    expect(() => employeeIdToWrite('number', { id: 'e-7', number: null })).toThrow(/employee e-7 .* answer retry/);
+    expect(() => employeeIdToWrite('number', { id: 'e-7', number: null })).toThrow(
+      /employee e-7 .* writeBack.employeeId/,
+    );
   });
 
   test('leading zeros stay', () => {
