@@ -465,7 +465,7 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
   if (name === 'amendments' && hris.employees.amend === undefined)
     return `streams.amendments: an HR system of kind ${tenant.hris.kind} cannot be amended. Remove the stream.`;
   if (name === 'options') return listsTrouble(tenant, hris);
-  if (isExchange(name) && (await loadExchangeMapping(tenant, name)) === undefined)
+  if (name !== 'amendments' && isExchange(name) && (await loadExchangeMapping(tenant, name)) === undefined)
     return `streams.${name}: no mapping says what it exchanges. Name a mapping file in streams.${name}.mapping.`;
   if (name === 'requisitions' && (await loadRequisitionMapping(tenant)) === undefined)
     return 'streams.requisitions: no mapping is set for them. Name a mapping file in streams.requisitions.mapping.';

@@ -68,6 +68,11 @@ test('a tenant that fits both sides has a line for each thing looked at, and non
   });
 });
 
+test('a tenant that follows amendments fails no check: their mapping is that of employees', async () => {
+  const lines = await check('  city: null\n', { spoil: (file) => `${file}streams: { amendments: { every: 15m } }\n` });
+  expect(lines['streams']).toBe('ok The HR system supports the 1 stream of the tenant.');
+});
+
 const stream = (text: string) => (file: string) => `${file}streams: ${text}\n`;
 
 /** What is wrong, the mapping, the setup, the line of `check` that says it, and how. */
