@@ -46,8 +46,9 @@ function wrapped(line: string): string {
 
 /** A table of the partner's events and what each leads to. */
 function eventLines(dispatch: Readonly<Record<string, Dispatch>>): string[] {
-  const rows = Object.entries(dispatch).map(([event, { hires, streams = {}, nothing }]) => {
-    const parts = [...(hires === undefined ? [] : ['hires']), ...Object.keys(streams).map((name) => `\`${name}\``)];
+  const rows = Object.entries(dispatch).map(([event, { hires, edited, streams = {}, nothing }]) => {
+    const ofHires = hires === undefined && edited === undefined ? [] : ['hires'];
+    const parts = [...ofHires, ...Object.keys(streams).map((name) => `\`${name}\``)];
     return `| \`${event}\` | ${parts.length === 0 ? `nothing: ${nothing ?? ''}` : parts.join(', ')} |`;
   });
   const about =

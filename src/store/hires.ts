@@ -254,13 +254,18 @@ export async function hiresOfEnrolments(
   return hires;
 }
 
-/** Open hires of these jobs that have no employee. */
-export async function unmadeHiresOf(store: Store, tenantId: string, jobIds: readonly string[]): Promise<HireRow[]> {
+/** Open hires of these jobs, or of these candidates, that have no employee. */
+export async function unmadeHiresOf(
+  store: Store,
+  tenantId: string,
+  column: 'job_id' | 'candidate_id',
+  ids: readonly string[],
+): Promise<HireRow[]> {
   const hires: HireRow[] = [];
-  for (const some of batchesOf(jobIds)) {
+  for (const some of batchesOf(ids)) {
     const rows = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
     const unmade = rows.where('state', '=', 'open').where('employee_id', 'is', null);
-    hires.push(...(await unmade.where('job_id', 'in', some).execute()));
+    hires.push(...(await unmade.where(column, 'in', some).execute()));
   }
   return hires;
 }

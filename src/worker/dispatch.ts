@@ -1,7 +1,7 @@
-import { isSafeId, type SignalHire } from '../hire/hire.ts';
+import { isResting, isSafeId, type SignalHire } from '../hire/hire.ts';
 import { type EventIdKind, type EventName, isEventName } from '../partner/contract/events.ts';
 import { addHints } from '../store/hints.ts';
-import { hiresOfEnrolments, latestHires } from '../store/hires.ts';
+import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
 import { wasHeld } from '../store/holds.ts';
 import { HRIS_CHANGED, type LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
@@ -20,8 +20,8 @@ type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
 /** The effect of an event: hints for hires or streams; if none, the reason. */
 export interface Dispatch {
   hires?: HireHint;
-  /** Sends a hint to each hire of the job without an employee. */
-  hiresOfJob?: boolean;
+  /** The kind of record that was edited: sends a hint to the hires that it concerns, and starts none. */
+  edited?: 'job' | 'person';
   /** By stream, the kind of ids to hint; an event without such an id hints at the whole list. */
   streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
   /** For a list in parts, the kind of record ids to use if the event names no part. */
@@ -63,7 +63,9 @@ export const dispatch: Record<EventName, Dispatch> = {
   'candidate.added_to_job': {
     streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
   },
+  // A rejection or its withdrawal may arrive as nothing but an edited application (E5).
   'candidate.updated': {
+    edited: 'person',
     streams: {
       candidates: 'candidateId',
       employees: 'candidateId',
@@ -82,7 +84,7 @@ export const dispatch: Record<EventName, Dispatch> = {
     },
   },
   'job.created': { streams: { jobs: 'jobId' } },
-  'job.updated': { hiresOfJob: true, streams: { jobs: 'jobId', positions: 'jobId' } },
+  'job.updated': { edited: 'job', streams: { jobs: 'jobId', positions: 'jobId' } },
   'job.status_changed': { streams: { jobs: 'jobId', positions: 'jobId' } },
   'job.candidate.score.completed': { streams: { applications: 'jobCandidateId' } },
   'job.candidate.score.failed': { nothing: 'a score that failed changes no record' },
@@ -179,6 +181,54 @@ async function hintEnrolled({ store, signalHire, reconciles }: HintSender, deliv
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
   // Nearly every hire ends with an event about its finished enrolment: nothing waits for it, so no reconcile is needed.
   if (known.length === 0) await reconciles.ask(tenantId);
+}
+
+/**
+ * Hints at a tenant's hires that edits concern, and starts none: those without an employee, so that it is made by
+ * current data, and that of an edited application, whose person may have been rejected or taken back. If nobody follows
+ * such a hire, the next reconcile lists its job. A few reads, however many deliveries. Returns those that concern a hire.
+ */
+export async function hintEdited(
+  { store, signalHire }: HintSender,
+  deliveries: readonly LeasedDelivery[],
+): Promise<Set<LeasedDelivery>> {
+  const [{ tenantId } = { tenantId: '' }] = deliveries;
+  const concerned = new Set<LeasedDelivery>();
+  const unfollowed = new Set<string>();
+  for (const [column, edits] of Map.groupBy(deliveries, editedBy)) {
+    if (column === undefined) continue;
+    const namedIn = ({ ids }: LeasedDelivery): readonly string[] => ids[editedIds[column]] ?? [];
+    const hires = await hiresBy(store, tenantId, column, [...new Set(edits.flatMap(namedIn))]);
+    for (const { job_candidate_id: jobCandidateId, job_id: jobId, state } of hires) {
+      const isTold = state !== 'left' && (await signalHire({ tenantId, jobCandidateId }, 'person', { start: false }));
+      if (!isTold && jobId !== null) unfollowed.add(jobId);
+    }
+    const found = new Set(hires.map((hire) => hire[column]));
+    for (const edit of edits) if (namedIn(edit).some((id) => found.has(id))) concerned.add(edit);
+  }
+  await addHints(store, tenantId, 'people', [...unfollowed]);
+  return concerned;
+}
+
+/** By column of a hire, the kind of id that names it in an event about an edit. */
+const editedIds = { job_id: 'jobId', candidate_id: 'candidateId', job_candidate_id: 'jobCandidateId' } as const;
+type EditedColumn = keyof typeof editedIds;
+
+/** The column that finds the hires which an edit concerns. An edited application names its candidate, too. */
+function editedBy({ event, ids }: LeasedDelivery): EditedColumn | undefined {
+  const { edited } = dispatchOf(event);
+  if (edited === 'person') return ids['jobCandidateId'] === undefined ? 'candidate_id' : 'job_candidate_id';
+  return edited === 'job' ? 'job_id' : undefined;
+}
+
+async function hiresBy(
+  store: Store,
+  tenantId: string,
+  column: EditedColumn,
+  ids: readonly string[],
+): Promise<HireRow[]> {
+  if (column !== 'job_candidate_id') return unmadeHiresOf(store, tenantId, column, ids);
+  return [...(await latestHires(store, tenantId, ids)).values()].filter(({ state }) => !isResting(state));
 }
 
 function jobCandidateIdsOf({ ids }: LeasedDelivery): string[] {

@@ -21,6 +21,7 @@ import {
   createCoalesced,
   dispatchOf,
   type HintSender,
+  hintEdited,
   hintRecords,
   hintStreams,
   hireEvents,
@@ -354,20 +355,11 @@ async function relayEach(relay: DeliveryRelay, deliveries: readonly LeasedDelive
 }
 
 async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
-  await hintUnmade(keepingLeased(relay, deliveries), deliveries);
-  const taken = await hintStreams(relay, deliveries);
+  const concerned = await hintEdited(keepingLeased(relay, deliveries), deliveries);
+  const taken = concerned.union(await hintStreams(relay, deliveries));
   const ignored = deliveries.filter((delivery) => !taken.has(delivery));
   await finishDeliveries(relay.store, [...taken], 'relayed');
   await finishDeliveries(relay.store, ignored, 'ignored');
-}
-
-/** Hints at a tenant's hires without an employee, so that the employee is made by the job's current data. */
-async function hintUnmade({ store, signalHire }: HintSender, deliveries: readonly LeasedDelivery[]) {
-  const about = deliveries.filter(({ event }) => dispatchOf(event).hiresOfJob === true);
-  const [{ tenantId } = { tenantId: '' }] = about;
-  const jobIds = new Set(about.flatMap(({ ids }) => ids['jobId'] ?? []));
-  for (const { job_candidate_id: jobCandidateId } of await unmadeHiresOf(store, tenantId, [...jobIds]))
-    await signalHire({ tenantId, jobCandidateId }, 'person', { start: false });
 }
 
 /** Logs why deliveries wait, once a minute for each reason. */

@@ -100,9 +100,9 @@ export function wrongReasons(): string[] {
 }
 
 function eventRows(): string[] {
-  return Object.entries(dispatch).map(([event, { hires, hiresOfJob, streams = {}, nothing }]) => {
+  return Object.entries(dispatch).map(([event, { hires, edited, streams = {}, nothing }]) => {
     const leads = [
-      ...(hires === undefined && hiresOfJob === undefined ? [] : ['hires']),
+      ...(hires === undefined && edited === undefined ? [] : ['hires']),
       ...Object.keys(streams).map((name) => `\`${name}\``),
     ];
     return `| \`${event}\` | ${leads.length === 0 ? `nothing: ${nothing ?? ''}` : leads.join(', ')} |`;

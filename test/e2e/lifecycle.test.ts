@@ -132,6 +132,26 @@ test('what a tenant observed is shown, and hired once it goes live and somebody 
   expect(await cli('tenant', 'show', tenant)).toMatch(/went-live by \S+ for ada/);
 });
 
+test('a rejection that is told only as an edited application ends its hire long before the next reconcile', async () => {
+  await build();
+  // Whether such a rejection is told as candidate.rejected as well is not specified (E5).
+  for (const on of ['candidate.rejected', 'candidate.stage_changed'])
+    await world.control.act('addFault', { kind: 'webhook-lost', on });
+  const people = await takeApplicants(world, 2);
+  await hire(people);
+  await until('two enrolments', async () => (await world.effects('enrolment')).length === 2);
+  const [rejected] = people;
+  await world.partner.jobCandidates.update({
+    params: { jobCandidateId: rejected?.jobCandidateId ?? 0 },
+    body: { evaluationStatus: 'REJECTED' },
+  });
+  await until('a hire over', async () => (await readStatus(world)).hires['left'] === 1);
+  expect(await world.effects('termination')).toHaveLength(1);
+  await untilHired(world, 1);
+  expect(await world.employees()).toHaveLength(1);
+  expect(await world.effects('onboarding-credit')).toHaveLength(2);
+});
+
 test('a removed tenant is answered 410, and its schedules and workflows end', async () => {
   const tenant = await build();
   const people = await takeApplicants(world, 2);

@@ -82,7 +82,7 @@ export const ofOne: Loops = {
   'relay: the hires that a delivery names': async (store) => {
     await latestHires(store, TENANT, ['7', '1007']);
     await hiresOfEnrolments(store, TENANT, ['none']);
-    await unmadeHiresOf(store, TENANT, ['none']);
+    await unmadeHiresOf(store, TENANT, 'job_id', ['none']);
   },
   'chores: hires of a tenant to start': (store) => readHints(store, TENANT, STARTS),
   'chores: holds of a tenant to tell of': (store) => unnotifiedHolds(store, TENANT, 50),

@@ -111,7 +111,11 @@ test('more jobs or enrolments than a statement takes lead to the hires of each',
     await insertHires(store, [{ ...key, state: 'open', jobId: jobIds[n] ?? '' }]);
     await updateHire(store, key, { onboarding_candidate_id: `enrolment-${n}` });
   }
-  expect((await unmadeHiresOf(store, TENANT_ID, jobIds)).map((hire) => hire.job_id)).toEqual(['1', '601', '1201']);
+  expect((await unmadeHiresOf(store, TENANT_ID, 'job_id', jobIds)).map((hire) => hire.job_id)).toEqual([
+    '1',
+    '601',
+    '1201',
+  ]);
   const { hinted } = relayOver(store);
   const onboardingCandidateIds = jobIds.map((_, n) => `enrolment-${n}`);
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateIds });
