@@ -131,6 +131,7 @@ function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
       const [hit] = await findEnrolments(connection, row.onboarding_reference ?? '');
       if (hit !== undefined) return judgeStatus(hire, hit.status);
       await assertKnownCompany(store, connection);
+      await updateHire(store, ref, { onboarding_status: null }, row);
       return held('ENROLMENT_GONE', { jobCandidateId: ref.jobCandidateId, onboardingCandidateId: id });
     }
   });

@@ -31,16 +31,21 @@ export async function lookAtOnboardings(run: Run): Promise<boolean> {
   const page = await onePage(
     connection.partner.pages(contract.onboarding.listCandidates, {}, { priority: 'bulk', from: cursor.page }),
   );
-  if (page === undefined) return true;
-  run.counts.unreadable += page.unreadable.length;
+  const { items = [], unreadable = [] } = page ?? {};
+  run.counts.unreadable += unreadable.length;
   const statuses = new Map<string, string>(
-    page.items.map((item) => [item.onboardingCandidateId, String(item.overallStatus)]),
+    items.map((item) => [item.onboardingCandidateId, String(item.overallStatus)]),
   );
   const hires = await hiresOfEnrolments(deps.store, tenantId, [...statuses.keys()]);
   for (const hire of hires.filter((one) => one.state === 'open' && waitsForOnboarding(one)))
     await signalMoved(run, hire, statuses.get(hire.onboarding_candidate_id ?? ''));
-  const next = afterPage(cursor, page, false);
-  if (next === undefined) return true;
+  const next = page === undefined ? undefined : afterPage(cursor, page, false);
+  if (page === undefined || next === undefined) {
+    const isWhole = cursor.page === 1 && cursor.pass === 'first' && unreadable.length === 0;
+    const unshown = waiting.filter((hire) => !statuses.has(hire.onboarding_candidate_id ?? ''));
+    if (isWhole && unshown.length <= AT_ONCE) await signalGone(run, unshown);
+    return true;
+  }
   const pagesLeft = page.total === undefined ? 0 : Math.ceil((page.total - next.read) / PAGE);
   const isEach = cursor.page === 1 && waiting.length <= pagesLeft;
   run.position = { ...position, cursor: next, list: isEach ? EACH : position.list };
@@ -59,7 +64,8 @@ async function lookAtEach(run: Run): Promise<boolean> {
     const answer = await connection.partner.onboarding
       .getCandidate({ params }, { priority: 'bulk' })
       .catch(unlessRefused);
-    if (answer === undefined) run.counts.unreadable += 1;
+    if (answer === 'gone') await signalGone(run, [hire]);
+    else if (answer === undefined) run.counts.unreadable += 1;
     else await signalMoved(run, hire, String(answer.data.overallStatus));
   }
   const last = due.at(-1);
@@ -69,8 +75,18 @@ async function lookAtEach(run: Run): Promise<boolean> {
 }
 
 /** An enrolment that is gone or unreadable says nothing about the others. */
-function unlessRefused(error: unknown): undefined {
+function unlessRefused(error: unknown): 'gone' | undefined {
   if (!isConnectorError(error) || error.action !== 'reject') throw error;
+  return error.code === 'NOT_FOUND' ? 'gone' : undefined;
+}
+
+/** Has hires read an enrolment that was not shown. Each is told once: what it finds empties the status that it knows. */
+async function signalGone({ deps, tenantId, counts }: Run, hires: readonly HireRow[]): Promise<void> {
+  for (const { job_candidate_id: jobCandidateId, step, onboarding_status: known } of hires) {
+    if (step !== 'onboard' || known === null) continue;
+    await deps.signalHire({ tenantId, jobCandidateId }, 'onboarding', { start: true });
+    counts.hinted += 1;
+  }
 }
 
 async function signalMoved({ deps, tenantId, counts }: Run, hire: HireRow, status: string | undefined): Promise<void> {

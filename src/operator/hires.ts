@@ -298,7 +298,7 @@ function tellEvents({ deliveries }: HireRecords): Told[] {
 }
 
 function tellCourse({ hire, links }: HireRecords): Told[] {
-  const { state, step } = hire;
+  const { state, step, onboarding_status: onboarding, onboarding_read_at: readAt } = hire;
   const ended = state === 'done' ? 'done: written back, and read again as written' : `ended: ${state}`;
   const made = links.map(
     (link): Told => ({
@@ -311,7 +311,7 @@ function tellCourse({ hire, links }: HireRecords): Told[] {
     hire.ended_at === null ? [{ at: hire.updated_at, kind: 'hire', text: `${state}, at ${step}` }] : [];
   return [
     { at: hire.opened_at, kind: 'hire', text: tellBeginning(hire) },
-    { at: hire.onboarding_read_at, kind: 'read', text: `onboarding is ${hire.onboarding_status}` },
+    ...(onboarding === null ? [] : [{ at: readAt, kind: 'read' as const, text: `onboarding is ${onboarding}` }]),
     ...made,
     ...now,
     ...(state === 'before-go-live' ? [] : [{ at: hire.ended_at, kind: 'hire' as const, text: ended }]),

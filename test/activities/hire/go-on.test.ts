@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
 import { employAndGoOn, onboardAndGoOn } from '../../../activities/hire/go-on.ts';
 import { ConnectorError } from '../../../src/errors.ts';
-import { latestHire } from '../../../src/store/hires.ts';
+import { latestHire, updateHire } from '../../../src/store/hires.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -54,6 +54,13 @@ test('a write-back refused for good is held, for a workflow that knows of it, an
   expect(await onboardAndGoOn(refusing, { ...asked, orHold: true })).toMatchObject(held);
   expect(sent).toEqual({ times: 1 });
   expect(await onboardAndGoOn(refusing, asked)).toEqual({ verdict: 'ready' });
+});
+
+test('an enrolment that the partner no longer shows is asked about, and its status is no longer known', async () => {
+  const { deps, asked, row } = await enrolOne();
+  await updateHire(deps.store, asked, { onboarding_candidate_id: 'cancelled', onboarding_reference: 'cancelled' });
+  expect(await onboardAndGoOn(deps, asked)).toMatchObject({ verdict: 'hold', hold: { code: 'ENROLMENT_GONE' } });
+  expect(await row()).toMatchObject({ state: 'open', onboarding_status: null });
 });
 
 /** One hire, enrolled. */

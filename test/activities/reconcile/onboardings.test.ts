@@ -42,3 +42,20 @@ test('where many are waited for, the list is read', async () => {
   expect(calls).toEqual({ 'jobs.list': 1, 'onboarding.listCandidates': 2 });
   expect(started).toContain('90004');
 });
+
+test.each([
+  ['in the only page of the list', 5, { 'onboarding.listCandidates': 1 }],
+  ['among those read one by one', 350, { 'onboarding.listCandidates': 1, 'onboarding.getCandidate': 3 }],
+])('a hire whose enrolment is no longer shown %s is told once', async (_where, people, read) => {
+  const { reconcile, callsOf, store, started } = await enrolled(people, 2);
+  const hire = { tenantId: 'acme', jobCandidateId: '90009', period: 1 };
+  await insertHires(store, [{ ...hire, state: 'open', jobId: 'elsewhere' }]);
+  const onboarding = { onboarding_candidate_id: 'cancelled', onboarding_status: 'in_progress' };
+  await updateHire(store, hire, { ...onboarding, step: 'onboard' });
+  expect(await callsOf(reconcile)).toEqual({ 'jobs.list': 1, ...read });
+  expect(started.filter((id) => id === '90009')).toHaveLength(1);
+  // As the hire leaves it once it has seen that there is no such enrolment.
+  await updateHire(store, hire, { onboarding_status: null });
+  await reconcile();
+  expect(started.filter((id) => id === '90009')).toHaveLength(1);
+});
