@@ -185,9 +185,9 @@ export async function fetchPeople(
     jobCandidateIds.length === 0 ? [] : fetchJobCandidates(connection, jobCandidateIds, 'bulk'),
     imported.length === 0 ? new Map<string, FetchedRecord>() : fetchCandidates(connection, imported, defined),
   ]);
-  const byApplication = new Map(jobCandidateIds.map((id, index) => [id, ofApplication(applications[index] ?? {})]));
-  const ofHire = ({ hire }: LinkedPair): FetchedRecord =>
-    hire === undefined ? {} : (byApplication.get(hire.jobCandidateId) ?? {});
+  const byApplication = new Map(jobCandidateIds.map((id, index) => [id, applications[index] ?? {}]));
+  const ofHire = ({ hire, partnerId }: LinkedPair): FetchedRecord =>
+    hire === undefined ? {} : ofApplication(partnerId, byApplication.get(hire.jobCandidateId) ?? {});
   const deleted = pairs.filter((pair) => pair.hire !== undefined && Object.keys(ofHire(pair)).length === 0);
   const left = await fetchLeft(connection, deleted, defined);
   return pairs.map((pair) => {
@@ -206,13 +206,22 @@ async function fetchLeft(
   return ids.length === 0 ? new Map() : fetchCandidates(connection, ids, defined);
 }
 
-function ofApplication({ jobCandidate, unreadable }: Fetched): FetchedRecord {
+/** Values of another candidate are not the employee's, and what is written to the linked one would never be shown. */
+function ofApplication(partnerId: string, { jobCandidate, unreadable }: Fetched): FetchedRecord {
   if (unreadable !== undefined) return { unreadable };
   if (jobCandidate === undefined) return {};
-  const { candidate_details: candidate, jobId } = jobCandidate;
+  const { candidate_details: candidate, candidateId, jobId } = jobCandidate;
+  if (candidateId !== partnerId) return { unreadable: movedTo(candidateId, partnerId) };
   // Without the profile, each of its fields would read as emptied.
   if (candidate === null || candidate === undefined) return { unreadable: 'it shows no candidate_details' };
   return { sources: { candidate, jobCandidate }, jobId: String(jobId) };
+}
+
+function movedTo(candidateId: string, partnerId: string): string {
+  return (
+    `its application belongs to candidate ${candidateId} now, not to ${partnerId}: the hiring platform may have ` +
+    'merged the two. Nothing of this employee is exchanged unless it is given back there'
+  );
 }
 
 async function fetchCandidates(

@@ -186,7 +186,7 @@ async function hintEnrolled({ store, signalHire, reconciles }: HintSender, deliv
 /**
  * Hints at a tenant's hires that edits concern, and starts none: those without an employee, so that it is made by
  * current data, and that of an edited application, whose person may have been rejected or taken back. If nobody follows
- * such a hire, the next reconcile lists its job. A few reads, however many deliveries. Returns those that concern a hire.
+ * such a hire, the next reconcile lists its job. A few reads, however many deliveries. Returns those about a hire.
  */
 export async function hintEdited(
   { store, signalHire }: HintSender,

@@ -3,7 +3,6 @@ import { isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import { isConnectorError } from '../errors.ts';
 import type { SignalHire } from '../hire/hire.ts';
 import type { Logger } from '../log.ts';
-import { unmadeHiresOf } from '../store/hires.ts';
 import {
   deferDeliveries,
   failDelivery,

@@ -73,3 +73,30 @@ test('what a server in between answers is about nobody, and costs one call', asy
   expect(people).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   expect(calls).toBe(1);
 });
+
+test('an application that was moved to another candidate shows nothing of its employee’s person', async () => {
+  const { partner } = await scriptedPartner(({ body }) => ({
+    json: {
+      status: 'success',
+      data: (body as { jobCandidateIds: string[] }).jobCandidateIds.map((id) => ({
+        id: Number(id),
+        jobId: 1,
+        candidateId: id === '12' ? 9 : Number(id) - 10,
+        candidate_details: { id: 9, firstName: 'A' },
+      })),
+    },
+  }));
+  const pairs = ['1', '2'].map(
+    (partnerId) =>
+      ({
+        partnerId,
+        pairId: partnerId,
+        hire: { tenantId: 'acme', jobCandidateId: `1${partnerId}`, period: 1 },
+      }) as LinkedPair,
+  );
+  const people = await fetchPeople({ partner }, pairs, []);
+  expect(people).toEqual([
+    expect.objectContaining(shown),
+    { unreadable: expect.stringMatching(/belongs to candidate 9 now, not to 2/) as string },
+  ]);
+});

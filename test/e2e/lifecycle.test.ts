@@ -132,7 +132,7 @@ test('what a tenant observed is shown, and hired once it goes live and somebody 
   expect(await cli('tenant', 'show', tenant)).toMatch(/went-live by \S+ for ada/);
 });
 
-test('a rejection that is told only as an edited application ends its hire long before the next reconcile', async () => {
+test('a rejection that is told only as an edited application ends its hire before the next reconcile', async () => {
   await build();
   // Whether such a rejection is told as candidate.rejected as well is not specified (E5).
   for (const on of ['candidate.rejected', 'candidate.stage_changed'])

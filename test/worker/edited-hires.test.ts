@@ -78,7 +78,7 @@ function createCounter(): KyselyPlugin & { statements: number } {
   };
 }
 
-test('10,000 edits of people without hires signal nobody, ask for no reconcile and read hires at most 100 times', async () => {
+test('10,000 edits of people without hires signal nobody, ask for no reconcile and cost 100 reads', async () => {
   const counter = createCounter();
   const store = await freshStore([], [counter]);
   await hire(store, 'somebody else');
