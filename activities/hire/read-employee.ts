@@ -50,7 +50,7 @@ export function isStranger(
   return reference === undefined ? !mayHideReference : !isOwn(personIn(reference));
 }
 
-/** The same for an employee that hirebridge made, whoever has them now; false for any other. */
+/** The same for an employee that hirebridge made, no matter which hire has them now; false for any other. */
 export async function isOfAnother(
   { store, connection: { hris } }: Pick<HireContext, 'store' | 'connection'>,
   employee: Employee,

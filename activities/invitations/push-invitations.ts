@@ -397,7 +397,7 @@ function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
 }
 
 /**
- * Sends one request for some people. A request refused as a whole is split in halves until it is clear who is to blame.
+ * Sends one request for some people. A request refused as a whole is split in halves, down to the person at fault.
  */
 async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[], isIn?: InFlow) {
   const { deps, key, connection } = run;

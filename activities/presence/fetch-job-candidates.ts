@@ -14,8 +14,8 @@ import type { Connection } from '../connections.ts';
 type PartnerSide = Pick<Connection, 'partner'>;
 
 /**
- * The partner's answer for one id: the record, or why it cannot be read. Empty if it shows nothing, which proves
- * nothing.
+ * The partner's answer for one id: the record, or why it cannot be read. Empty if the partner shows no record, which
+ * does not prove that there is none.
  */
 export interface Fetched {
   jobCandidate?: JobCandidate;

@@ -28,7 +28,7 @@ interface SetupParts extends ConsoleParts {
   isLocal: boolean;
 }
 
-/** The steps of `init`: hiring platform, HR system, fields, a look at everything, and then the files. */
+/** The steps of `init`: hiring platform, HR system, fields, a review of everything, and then the files. */
 export function addSetup(app: ConsoleApp, { places: { tenantsDir }, log, isLocal }: SetupParts): void {
   const drafts = keepDrafts();
   const full = (c: Asked): FullDraft => {
@@ -197,7 +197,7 @@ function choiceOf(form: URLSearchParams, field: HrField): Choice {
   return field.paths.includes(wanted) ? (wanted as Choice) : 'none';
 }
 
-const STEPS = ['Hiring platform', 'HR system', 'Fields', 'Look and write'] as const;
+const STEPS = ['Hiring platform', 'HR system', 'Fields', 'Review and write'] as const;
 
 function stepPage(c: Asked, at: number, title: string, body: Cell, problem?: string) {
   const steps = STEPS.map((name, index) => html`<li${index === at ? html` aria-current="step"` : ''}>${name}</li>`);

@@ -74,7 +74,7 @@ export interface Powers {
   staleUpdate(id: string): Promise<void>;
   /** A connection whose mapping has 400 custom fields. */
   wide(): Promise<{ adapter: HrisConnection; fields: EmployeeFields }>;
-  /** Two creates with one reference cannot both succeed, whoever sends them. */
+  /** Of two creates with one reference at most one succeeds, no matter who sends them. */
   uniqueReference: true;
   /** Its clock is not our machine's: sets ours wrong by this many minutes, until the returned function is called. */
   ownClock(minutes: number): () => void;

@@ -108,7 +108,7 @@ async function acquireBoth(
   }
 }
 
-/** Reports an unused permit, because every permit must be answered for. */
+/** Reports an unused permit: each permit must be reported once. */
 function notUsed(rateLimit: SharedRateLimit): void {
   rateLimit.answered({ sentAt: Date.now(), status: 0 });
 }

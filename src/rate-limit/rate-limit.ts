@@ -75,7 +75,7 @@ export async function acquirePermit(
   }
 }
 
-/** Sends on a permit and reports the answer; every permit must be answered for, even if no answer comes. */
+/** Sends with a permit and reports the outcome, also if no answer comes: each permit must be reported once. */
 export async function sendOnPermit<Answer extends Pick<RateLimitAnswer, 'sentAt' | 'status' | 'headers'>>(
   rateLimit: RateLimitKeeper,
   send: () => Promise<Answer>,

@@ -89,7 +89,7 @@ ${content}
   return { status, headers, body: text };
 }
 
-/** The fault, in a place that a screen reader reads at once. */
+/** The error; a screen reader announces it at once. */
 function alert(message: string | undefined): Html | undefined {
   return message === undefined ? undefined : html`<p class="notice bad" role="alert">${message}</p>`;
 }

@@ -127,7 +127,7 @@ export async function playStory({ stage, facts, tables, stop, say }: StoryPlay):
     return isThere && (await rowOf('candidates', 'partner_id', String(candidateId))) !== undefined;
   });
 
-  tell(`The recruiter moves them into ${stageType}. A rule of the tenant file invites whoever comes there.`);
+  tell(`The recruiter moves them into ${stageType}. A rule of the tenant file invites everybody who comes there.`);
   await control.act('move', { jobCandidateIds: [jobCandidateId], stageType });
   await landed('the hiring platform has invited them', async () => (await invitedTo(stage, facts)) > 0);
 

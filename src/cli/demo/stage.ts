@@ -376,7 +376,7 @@ function storySettings({ jobId, stageType, assessmentId }: StoryFacts): { stream
   bookings: { every: 5s } # no webhook tells of them
   invitations: { every: 1h } # by webhook
 `,
-    section: `invitations: # whoever comes into the stage is invited, once
+    section: `invitations: # everybody who comes into the stage is invited, once
   rules: [{ on: { stage: ${stageType}, jobs: ["${jobId}"] }, assessment: "${assessmentId}" }]
 `,
   };

@@ -149,7 +149,7 @@ function unlessAbsent(error: unknown): undefined {
   if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
 }
 
-/** Whoever is shown at an id. */
+/** The employee that the HR system shows at an id. */
 async function readAt(
   { definition, line }: Defined,
   id: string,

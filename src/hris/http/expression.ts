@@ -67,7 +67,7 @@ export function compileExpression(text: string): Expression {
 
 /**
  * Reads a list: of items that are picked by a value (`staff[kind="person"]`) all, where a place is the first of them.
- * A list of which none fits is empty, and one that is not there is not.
+ * If no item fits, the list is empty; a list that the answer lacks is undefined.
  */
 export function compileList(text: string): Expression {
   const path = plainPath(text);

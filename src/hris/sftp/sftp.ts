@@ -412,13 +412,13 @@ async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Prom
   );
 }
 
-/** Whoever a request under this reference made, also where HR has deleted them since. */
+/** Employees made by a request with this reference, including those that HR has deleted since. */
 async function findMade(hris: Sftp, reference: string, signal: AbortSignal): Promise<EmployeeRef[]> {
   const { employees } = await readPeople(hris, signal);
   return employees.filter((record) => record.reference === reference).map(({ ref }) => ref);
 }
 
-/** Those of them who are there. Whoever is asked for, the newest files are the same. */
+/** Those of these ids that exist. All are read from the same newest files. */
 async function readEmployees(
   hris: Sftp,
   ids: readonly string[],

@@ -59,7 +59,7 @@ function openPostgres(url: string): SqlDatabase {
 }
 
 /**
- * Sends one auto-committed statement in one message. With parameters it would be several messages, the last of which
+ * Sends one auto-committed statement in one message. With parameters it would be several messages, and the last one
  * commits without a timeout: one lost packet could commit it long after everybody gave up. It must end before the
  * caller's time is up: half of the time is the latest start, checked by the server's clock inside the statement; the
  * other half is its statement_timeout.

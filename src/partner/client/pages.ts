@@ -155,7 +155,7 @@ function pageInput({ paging, input, size }: AskedList, page: number): LooseInput
   return { ...input, query: { ...(input.query as object | undefined), ...query } };
 }
 
-/** Whoever names size and page in the query, as the endpoint has them, is not overruled. */
+/** The size or page that the caller named in the query, which goes before ours. */
 function askedFor({ query }: LooseInput, name: string): number | undefined {
   const value = (query as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'number' ? value : undefined;
