@@ -129,7 +129,10 @@ function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
       if (!isConnectorError(error, 'NOT_FOUND')) throw error;
       // One 404 proves nothing, so ask the list, and check with the same key that known data is still there.
       const [hit] = await findEnrolments(connection, row.onboarding_reference ?? '');
-      if (hit !== undefined) return judgeStatus(hire, hit.status);
+      if (hit !== undefined) {
+        if (hit.status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: hit.status }, row);
+        return judgeStatus(hire, hit.status);
+      }
       await assertKnownCompany(store, connection);
       await updateHire(store, ref, { onboarding_status: null }, row);
       return held('ENROLMENT_GONE', { jobCandidateId: ref.jobCandidateId, onboardingCandidateId: id });

@@ -80,7 +80,7 @@ function unlessRefused(error: unknown): 'gone' | undefined {
   return error.code === 'NOT_FOUND' ? 'gone' : undefined;
 }
 
-/** Has hires read an enrolment that was not shown, each once: what it finds empties the status that it knows. */
+/** Has hires read an enrolment that was not shown. One that is gone empties the known status, and is not told again. */
 async function signalGone({ deps, tenantId, counts }: Run, hires: readonly HireRow[]): Promise<void> {
   for (const { job_candidate_id: jobCandidateId, step, onboarding_status: known } of hires) {
     if (step !== 'onboard' || known === null) continue;

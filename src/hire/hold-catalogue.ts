@@ -284,9 +284,10 @@ export const holdCatalogue = {
   PERSON_HIRED_ELSEWHERE: {
     scope: 'hire',
     answers: ['here-too', 'retry', 'cancel'],
-    what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
-      `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, whose tenant belongs to the ` +
-      'same company but has another HR system.',
+    what: ({ jobCandidateId, other }: OfHire & { other: HireRef & { how?: string } }) =>
+      `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, whose tenant belongs to the same ` +
+      'company but has another HR system.' +
+      (other.how === undefined ? '' : ' That hire ended, but may have created an employee there: look there first.'),
     told: ({ jobCandidateId }: OfHire) =>
       `The person of job candidate ${jobCandidateId} is also being hired into another HR system of the company.`,
     asks:

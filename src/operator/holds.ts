@@ -209,8 +209,8 @@ async function assertIdsKnown(
 }
 
 /**
- * Gives the same answer to every open hold with one code. Returns how many; a hold that somebody else answers in the
- * meantime keeps that answer.
+ * Gives the same answer to every open hold with one code. Returns how many; a hold that is answered, settled or closed
+ * in the meantime stays as it is.
  * @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE
  */
 export async function answerHolds(
@@ -234,11 +234,16 @@ export async function answerHolds(
     const one = answerHold(parts, { ...given, holdId: row.hold_id, arguments: [] });
     const taken = one.then(
       () => true,
-      (error: unknown) => (isConnectorError(error, 'HOLD_ANSWERED') ? false : Promise.reject(error as Error)),
+      (error: unknown) => (isOvertaken(error) ? false : Promise.reject(error as Error)),
     );
     if (await taken) answered += 1;
   }
   return answered;
+}
+
+/** Since the holds were listed, somebody answered this one, decided what it asks about, or removed its tenant. */
+function isOvertaken(error: unknown): boolean {
+  return ['HOLD_ANSWERED', 'CONFLICT_UNKNOWN', 'TENANT_REMOVED'].some((code) => isConnectorError(error, code));
 }
 
 function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit<HoldAnswer, 'by'>): void {

@@ -15,7 +15,7 @@ import { audit, readAudit } from '../store/audit.ts';
 import { readBoundToHris } from '../store/change-hris.ts';
 import { freeze, observes, thaw } from '../store/freezes.ts';
 import { countHires } from '../store/hires.ts';
-import { listHolds } from '../store/holds.ts';
+import { countHoldsLeft } from '../store/holds.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
 import { listObserved, requestStarts } from '../store/observed-hires.ts';
 import type { Store, StoreTables } from '../store/open-store.ts';
@@ -81,13 +81,12 @@ export async function showTenant(store: Store, tenantId: string): Promise<Tenant
 /** @throws ConnectorError TENANT_UNKNOWN */
 export async function readRemains(store: Store, tenantId: string): Promise<Remains> {
   const { endedAt } = await findApplied(store, tenantId);
-  const [hires, holds, writeUnderWay, { unsettled }] = await Promise.all([
+  const [hires, openHolds, writeUnderWay, { unsettled }] = await Promise.all([
     countHires(store),
-    listHolds(store, { tenantId, all: true }),
+    countHoldsLeft(store, tenantId),
     hasWriteUnderWay(store, tenantId),
     readBoundToHris(store, tenantId),
   ]);
-  const openHolds = holds.filter((hold) => hold.closed_at === null).length;
   const own = hires.filter((one) => one.tenantId === tenantId).map(({ state, count }) => [state, count] as const);
   return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds, writeUnderWay, unsettled };
 }

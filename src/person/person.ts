@@ -108,8 +108,8 @@ interface Events {
     /** The record that the hire had before is gone: HR merged it into this one, or made it anew. */
     insteadOf?: Employee;
   };
-  /** A hire with this employee is over; `heir` is the newest other hire with the same employee. */
-  leave: { hire: HireRef; employee: Employee; heir: HireRef | undefined };
+  /** A hire with this employee is over; `heir` is the newest other hire with the same employee, of that candidate. */
+  leave: { hire: HireRef; employee: Employee; heir: (HireRef & { candidateId: string | null }) | undefined };
   /** A tenant that counted as a company of its own now names its company at the partner. */
   'name-company': { candidate: Candidate; company: string };
 }
@@ -358,7 +358,7 @@ function link(
       : {
           ...known,
           number: number ?? known.number,
-          ...(samePerson === true ? { candidate } : {}),
+          ...(samePerson === true && isSameHire(known.hire, hire) ? { candidate } : {}),
           ...(mayHave && !isSameHire(known.hire, hire) ? { candidate, hire, since: facts.now } : {}),
         };
   const isGone = (one: Employed): boolean =>
@@ -383,8 +383,12 @@ function mayHaveIt(hire: HireFacts | undefined, employee: Employee, insteadOf: E
 function leave({ subject }: People, { hire, employee, heir }: Events['leave']): { subject: Person } {
   const had = (one: Employed): boolean => isSameEmployee(one.employee, employee) && isSameHire(one.hire, hire);
   if (heir === undefined || !subject.employees.some(had)) return { subject };
-  const employees = subject.employees.map((one) => (had(one) ? { ...one, hire: heir } : one));
-  return { subject: { ...subject, employees, owner: isOwner(subject, hire) ? heir : subject.owner } };
+  const { candidateId, ...next } = heir;
+  const own = subject.candidates.find((one) => one.candidateId === candidateId);
+  const employees = subject.employees.map((one) =>
+    had(one) ? { ...one, hire: next, candidate: own ?? one.candidate } : one,
+  );
+  return { subject: { ...subject, employees, owner: isOwner(subject, hire) ? next : subject.owner } };
 }
 
 /** Both are one human: the subject takes over all knowledge of the other person, who is left empty. */

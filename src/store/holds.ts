@@ -78,11 +78,15 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
     .limit(1)
     .executeTakeFirst();
   if (last === undefined || last.closed_at === null || last.answer !== 'retry') return undefined;
-  if (last.message !== hold.message || last.details !== detailsText(hold)) return undefined;
+  const details = detailsText(hold);
+  if (withoutDays(last.details) !== withoutDays(details)) return undefined;
+  if (last.details === details && last.message !== hold.message) return undefined;
   const earlier: EarlierAnswer = { answer: last.answer, by: last.answered_by, at: Number(last.answered_at) };
   const reopened = await store.kysely
     .updateTable('holds')
     .set({
+      message: await sealed(store, 'holds.message', tenantId, hold.message),
+      details,
       answers: JSON.stringify(answers),
       answer: null,
       answer_arguments: null,
@@ -96,6 +100,12 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
     .where('closed_at', '=', last.closed_at)
     .executeTakeFirst();
   return reopened.numUpdatedRows === 1n ? last.hold_id : undefined;
+}
+
+/** A question is the same on the next day, although it says for how many days it waits. */
+function withoutDays(details: string): string {
+  const { days: _waits, daysSince: _left, ...rest } = JSON.parse(details) as Record<string, unknown>;
+  return JSON.stringify(rest);
 }
 
 export function earlierAnswers({ history }: Pick<HoldRow, 'history'>): EarlierAnswer[] {
@@ -236,6 +246,17 @@ export async function countOpenHolds(store: Store): Promise<{ tenantId: string; 
     .groupBy(['tenant_id', 'code'])
     .execute();
   return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: Number(row.count) }));
+}
+
+/** Open holds of a tenant, also of a removed one. */
+export async function countHoldsLeft({ kysely }: Store, tenantId: string): Promise<number> {
+  const row = await kysely
+    .selectFrom('holds')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where(sql<boolean>`closed_at is null`)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
 }
 
 interface PersonsAnswer {

@@ -152,8 +152,9 @@ export async function leaveEmployee(store: Store, over: HireRow): Promise<void> 
   const employee = employeeOf(over);
   if (employee === undefined) return;
   const hire = hireOf(over);
-  const heirs = (await hiresWith(store, employee, followedStates)).map(hireOf);
-  const heir = heirs.find((one) => !isSameHire(one, hire));
+  const heirs = await hiresWith(store, employee, followedStates);
+  const next = heirs.find((one) => !isSameHire(hireOf(one), hire));
+  const heir = next && { ...hireOf(next), candidateId: next.candidate_id };
   await changePerson(store, { employee }, { kind: 'leave', hire, employee, heir });
 }
 

@@ -251,7 +251,7 @@ test.each(['staff[kind="person"]', '[staff[kind!="guest"]]'])('nobody fits the f
   expect(await find(KEYS.reference, signal)).toEqual(NOBODY);
 });
 
-test.each(['stuff[kind="person"]', 'staff[kind!="guest"]'])(
+test.each(['stuff[kind="person"]', 'staff[kind!="guest"]', 'staff[sort="person"]'])(
   'a filter that gives no list at all proves nothing: %s',
   async (items) => {
     const { find } = await openStaff({

@@ -111,6 +111,11 @@ test.for([
     'return Promise.resolve(record);',
     'threw a promise, where it must return at once, in the hook',
   ],
+  [
+    'returns a promise that fails',
+    'return Promise.reject(new Error(`no ${record.last}`));',
+    'threw a promise, where it must return at once, in the hook',
+  ],
 ])('a hook that %s before a create lets nothing be sent, and is named', async ([, body, told]) => {
   const { hris, sent } = await openLabelled(`export const hooks = { write(record) { ${body} } };`, []);
   const error = await refusal(hris.employees.create({ familyName: 'Reyes' }, '27:bo', write));

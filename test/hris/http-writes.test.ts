@@ -184,10 +184,28 @@ test.each([
   ['an empty list', [], undefined],
   ['null', null, undefined],
   ['false', false, undefined],
+  ['0', 0, undefined],
+  ['an empty object', {}, undefined],
 ])('an error inside a 200 that is %s', async (_what, error, code) => {
   const rows = 'errors: [{ status: 200, when: body.error, means: reject }]\n';
   const definition = `${definitionOf('merge', '{ title: { at: title } }')}${rows}`;
   const hris = await openKestrel(definition, (_asked, say) => say(200, { error }), { token: 'x' });
   const told = hris.employees.update('1', { title: 'Chef' }, write).catch((refused: { code: string }) => refused.code);
   expect(await told).toBe(code);
+});
+
+test.each([
+  ['done: state, id: id', 'pending.done'],
+  ['done: state = "done", refused: error, id: id', 'pending.refused'],
+])('a pending create whose end is told by neither yes nor no does not wait for ever: %s', async (ends, key) => {
+  const pending = `pending: { get: "/tasks/{ticket}", every: 1m, ${ends} }\n`;
+  const definition = definitionOf('merge', '{ title: { at: title } }')
+    .replace('create: { post: /staff }', 'create: { post: /staff, ticket: body.task }\nreadLag: 1s')
+    .concat(pending);
+  const hris = await openKestrel(definition, (_asked, say) => say(200, { state: 'open', error: 'no' }), { token: 'x' });
+  const asked = Promise.resolve(hris.pending?.resolve('7', signal));
+  expect(await refusal(asked)).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringContaining(`"${key}" of the definition gives neither true nor false`),
+  });
 });

@@ -96,11 +96,18 @@ describe('the employee is another record by now', () => {
 });
 
 describe('the hire that has an employee is over', () => {
-  const leave = { kind: 'leave', hire: own, employee: inHr('7'), heir: second } as const;
+  const leave = { kind: 'leave', hire: own, employee: inHr('7'), heir: { ...second, candidateId: null } } as const;
   const known = person({ owner: own, employees: [employed('7', own, { since: 5 })] });
 
   test('they go back to the hire that has them still, linked no later than before', () => {
     expect(after(known, leave)).toMatchObject({ owner: second, employees: [{ hire: second, since: 5 }] });
+  });
+
+  test('they are the candidate of that hire again', () => {
+    const both = [...known.candidates, { company: '17', candidateId: '99' }];
+    const event = { ...leave, heir: { ...second, candidateId: '99' } };
+    const { employees } = after({ ...known, candidates: both }, event);
+    expect(employees).toMatchObject([{ hire: second, candidate: { candidateId: '99' } }]);
   });
 
   test('with nobody to go back to they stay', () => {
@@ -109,7 +116,7 @@ describe('the hire that has an employee is over', () => {
 
   test('by a hire that no longer has them nothing moves', () => {
     const moved = person({ owner: second, employees: [employed('7', second)] });
-    expect(after(moved, { ...leave, heir: hireOf('7000') })).toEqual(moved);
+    expect(after(moved, { ...leave, heir: { ...hireOf('7000'), candidateId: null } })).toEqual(moved);
   });
 });
 

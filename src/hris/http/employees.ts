@@ -6,7 +6,7 @@ import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.
 import type { CallPlan, HttpDefinition, SearchPlan, StepPlan, WritePlan } from './definition.ts';
 import type { Answer, Defined, DefinedLine } from './line.ts';
 import { type Comparison, type Hits, searchByValue, searchEverybody } from './look-through.ts';
-import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
+import { assertFits, idOf, needsRaw, recordOf, toEmployee, yesOrNo } from './record.ts';
 import { asText, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -384,20 +384,20 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
   const { body } = await line.send({ plan, values: { ticket }, signal }).catch((error: unknown) => {
     throw isConnectorError(error) && isGone(error) ? requestUnknown(plan.what, error) : error;
   });
-  if ((await plan.refused?.(body)) === true)
+  if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true)
     throw new ConnectorError({
       code: 'HIRE_REJECTED',
       action: 'reject',
       message: `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
     });
-  if ((await plan.done(body)) !== true) return { kind: 'pending', ticket, nextCheckMs: plan.every };
+  if (yesOrNo(await plan.done(body), 'pending.done') !== true)
+    return { kind: 'pending', ticket, nextCheckMs: plan.every };
   const id = idOf(await plan.id(body));
   if (id === undefined)
     throw new ConnectorError({
       code: 'HRIS_UNREADABLE_ANSWER',
       action: 'retry',
-      message:
-        `${plan.what} says that the employee was created, but gives no id. ` + 'Check "pending.id" of the definition.',
+      message: `${plan.what} says the employee was created, but gives no id. Check "pending.id" of the definition.`,
     });
   return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
 }

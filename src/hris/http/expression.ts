@@ -155,7 +155,10 @@ function plain(value: unknown): unknown {
   return Array.isArray(value) ? Array.from(value as unknown[]) : value;
 }
 
-/** `all`: an item by its value is each that has it, instead of the first. */
+/**
+ * `all`: an item by its value is each that has it, instead of the first. What names such values nowhere is not that
+ * list: a wrong place must not look like a list without anybody.
+ */
 export function readPath(record: unknown, path: readonly PathStep[], all = false): unknown {
   let value = record;
   for (const step of path) {
@@ -163,11 +166,18 @@ export function readPath(record: unknown, path: readonly PathStep[], all = false
     if ('name' in step)
       value = Array.isArray(value) && value !== record ? membersOf(value, step.name) : memberOf(value, step.name);
     else {
-      const fitting = asList(value).filter((item) => String(memberOf(item, step.where)) === step.is);
-      value = all ? fitting : fitting[0];
+      const items = asList(value);
+      const fitting = items.filter((item) => String(memberOf(item, step.where)) === step.is);
+      const isList = Array.isArray(value) && (items.length === 0 || items.some((item) => isThere(item, step.where)));
+      if (!all) value = fitting[0];
+      else value = fitting.length > 0 || isList ? fitting : undefined;
     }
   }
   return value;
+}
+
+function isThere(item: unknown, name: string): boolean {
+  return memberOf(item, name) !== undefined;
 }
 
 /** Whether a record has a place, though it may be empty there: null, or a list without the item. */

@@ -76,6 +76,8 @@ function changed(given: unknown, hook: (copy: unknown) => unknown, { place, name
   } catch (cause) {
     throw Object.assign(fault(cause instanceof Error ? cause.name : `a ${typeof cause}`), { cause });
   }
-  if (made instanceof Promise) throw fault('a promise, where it must return at once,');
-  return made;
+  if (!(made instanceof Promise)) return made;
+  // Nobody awaits it: its failure would end the process.
+  made.catch(() => undefined);
+  throw fault('a promise, where it must return at once,');
 }

@@ -212,11 +212,10 @@ async function rowFor(definition: HttpDefinition, answer: Answer): Promise<Row |
   return undefined;
 }
 
-/** `when: body.error` means that there is one. */
+/** `when: body.error` means that there is one. As in JSONata, 0, `{}` and a list of such are none. */
 function isSomething(value: unknown): boolean {
-  return Array.isArray(value)
-    ? value.length > 0
-    : value !== null && value !== undefined && value !== '' && value !== false;
+  if (Array.isArray(value)) return value.some(isSomething);
+  return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }
 
 type Row = HttpDefinition['refusals'][number];

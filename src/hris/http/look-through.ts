@@ -52,11 +52,6 @@ export async function searchByValue(
   const vague = others.filter(
     ({ record, missing }) => missing.length > 0 && fits(missing.reduce((one, { assume }) => assume(one), record)),
   );
-  const strangers = others.length - vague.length;
-  // Many may share a name or a birthday, but not an address, a number or our reference.
-  const isOfOne = comparison.wanted.fields?.['birthDate'] === undefined;
-  if (isTrusted && isOfOne && hits.size === 0 && plan.paging === undefined && strangers > MOST_READ)
-    throw unbelievable(plan, strangers);
   let isUnclear = vague.length > MOST_READ;
   for (const { record } of isUnclear ? [] : vague) {
     const held = await read(record.ref.id);
@@ -64,7 +59,16 @@ export async function searchByValue(
     else isUnclear ||= held === undefined || (await missingIn(held.seen, places)).length === places.length;
   }
   if (isUnclear && isTrusted && hits.size === 0) throw unshown(plan, places);
+  const strangers = others.length - vague.length;
+  if (isTrusted && isOfOne(comparison.wanted) && hits.size === 0 && plan.paging === undefined && strangers > MOST_READ)
+    throw unbelievable(plan, strangers);
   return { refs: [...hits.values()], isWhole: isWhole && !isUnclear };
+}
+
+/** Many may share a name or a birthday, but not an address, a number or our reference. */
+function isOfOne({ reference, number, fields = {} }: Comparison['wanted']): boolean {
+  const isByField = Object.keys(fields).length > 0 && fields['birthDate'] === undefined;
+  return reference !== undefined || number !== undefined || isByField;
 }
 
 /**

@@ -20,28 +20,33 @@ export async function toEmployee(
   { record, fields, nothing }: Pick<HttpDefinition, 'record' | 'fields' | 'nothing'>,
   raw: unknown,
 ): Promise<EmployeeRecord | undefined> {
-  const [id, number, former] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
+  const [id, number, left] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
   const known = idOf(id);
   if (known === undefined) return undefined;
-  if (!['boolean', 'undefined'].includes(typeof (former ?? undefined))) throw notFormer();
+  const former = yesOrNo(left, 'record.former');
   const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
   const numbered = idOf(number);
   const values = await together(fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
   return {
     ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
     ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], nothing)])),
-    ...(typeof former === 'boolean' ? { former } : {}),
+    ...(former === undefined ? {} : { former }),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
 }
 
-/** Taken for no, everybody who has left would pass for somebody at work. */
-function notFormer(): ConnectorError {
-  return new ConnectorError({
+/**
+ * What an expression says; undefined if it says nothing. Taken for no, a text would make everybody who has left pass
+ * for somebody at work, and a finished request wait for ever.
+ * @throws ConnectorError HRIS_UNREADABLE_ANSWER
+ */
+export function yesOrNo(value: unknown, key: string): boolean | undefined {
+  if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined;
+  throw new ConnectorError({
     code: 'HRIS_UNREADABLE_ANSWER',
     action: 'reject',
     message:
-      '"record.former" of the definition gives neither true nor false of a record. Write a comparison, such as ' +
+      `"${key}" of the definition gives neither true nor false of an answer. Write a comparison, such as ` +
       'status = "left" or leftOn != null.',
   });
 }

@@ -92,6 +92,20 @@ test('a retry that finds the same cause goes on with its hold; another question 
   expect(other.holdId).not.toBe(holdId);
 });
 
+test('a question that only says for how many more days it waits is the same one', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  await insertHires(store, [{ ...REF, state: 'open' }]);
+  const left = (daysSince: number) =>
+    holdOf('LEFT_BEFORE_START', { jobCandidateId: '5012', employeeId: 'E1', daysSince });
+  const { holdId } = await openHold(deps, { ...REF, hold: left(1) });
+  await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ada' });
+  await takeAnswer(deps, { ...REF, holdId });
+  expect(await openHold(deps, { ...REF, hold: left(2) })).toEqual({ holdId });
+  expect((await listHolds(store))[0]?.message).toContain('2 days after');
+});
+
 test.each(kinds)(
   'a hold or hire that a restored store does not know ends the run, so that the hire begins anew, in %s',
   async (database) => {
