@@ -10,7 +10,7 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { readHireRow, whileOpen } from '../../src/store/hires.ts';
 import { answersOf, closeUnanswered } from '../../src/store/holds.ts';
 import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
-import { readClock, type Store } from '../../src/store/open-store.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
@@ -111,20 +111,17 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
     if (waitMs !== undefined) throw underWay(ref, waitMs);
     // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
-    if (await hasMade(open, ref)) throw underWay(ref, 0);
-    await releasePeople(open, ref, await isUnsettled(open, ref));
+    if ((await readHireRow(open, ref)).employee_id !== null) throw underWay(ref, 0);
+    const create = await latestIntent(open, ref, CREATE_VERB);
+    const mayHaveMade = create?.outcome === 'open' || create?.outcome === 'done';
+    const answers = mayHaveMade ? await answersOf(open, ref) : [];
+    // A hire whose create may have made an employee is ended only by a person who was asked about it.
+    if (mayHaveMade && !knowsOfCreate(answers)) throw underWay(ref, 0);
+    // EMPLOYEE_PENDING and LEFT_WHILE_PENDING name no attempt: there the person withdraws the request.
+    const isUnsettled = mayHaveMade && cancelIn(answers)?.details?.['attempt'] === create.attempt;
+    await releasePeople(open, ref, isUnsettled);
     await endHire(open, ref, ends);
   });
-}
-
-/**
- * Whether a create has made, or may have made, an employee since it was settled. If a person ended the hire when asked
- * about the create, only a known employee counts.
- */
-async function hasMade(open: Store, ref: HireRef): Promise<boolean> {
-  if ((await readHireRow(open, ref)).employee_id !== null) return true;
-  const outcome = (await latestIntent(open, ref, CREATE_VERB))?.outcome;
-  return (outcome === 'open' || outcome === 'done') && !knowsOfCreate(await answersOf(open, ref));
 }
 
 /** Questions that say that the HR system may still create the employee, or may have done so. */
@@ -132,16 +129,12 @@ const ABOUT_CREATE: readonly HoldCode[] = ['CREATE_UNKNOWN', 'REQUEST_LOST', 'EM
 
 /** Whether the person who cancelled the hire was told of its create. Other questions say nothing of one. */
 function knowsOfCreate(answers: HireContext['answers']): boolean {
-  const code = asksToCancel(answers) ? answers.findLast(({ answer }) => answer === 'cancel')?.code : undefined;
+  const code = asksToCancel(answers) ? cancelIn(answers)?.code : undefined;
   return ABOUT_CREATE.some((one) => one === code);
 }
 
-/** Whether a person cancelled the hire when asked whether its create had made an employee. */
-async function isUnsettled(open: Store, ref: HireRef): Promise<boolean> {
-  const create = await latestIntent(open, ref, CREATE_VERB);
-  if (create?.outcome !== 'open' && create?.outcome !== 'done') return false;
-  const cancelled = (await answersOf(open, ref)).findLast(({ answer }) => answer === 'cancel');
-  return cancelled?.details?.['attempt'] === create.attempt;
+function cancelIn(answers: HireContext['answers']) {
+  return answers.findLast(({ answer }) => answer === 'cancel');
 }
 
 /** Ends the live enrolment and increments its number; a repeat finds the new number and does nothing. */

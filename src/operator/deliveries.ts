@@ -27,7 +27,11 @@ export async function pageOfDeliveries(
   filter: DeliveryPageFilter,
 ): Promise<(DeliveryView & { place: readonly [number, string] })[]> {
   const rows = await listDeliveriesPage(store, filter);
-  return rows.map((row) => ({
+  return rows.map((row) => ({ ...viewRow(row), place: [Number(row.received_at), row.body_hash] }));
+}
+
+function viewRow(row: Awaited<ReturnType<typeof listDeliveriesPage>>[number]): DeliveryView {
+  return {
     delivery: row.body_hash.slice(0, ID_LENGTH),
     tenantId: row.tenant_id,
     event: row.event,
@@ -36,8 +40,7 @@ export async function pageOfDeliveries(
     receivedAt: iso(row.received_at),
     failures: row.failures,
     lastError: row.last_error,
-    place: [Number(row.received_at), row.body_hash],
-  }));
+  };
 }
 
 /** One delivery, with its body unless it was purged. @throws ConnectorError DELIVERY_UNKNOWN */
@@ -53,17 +56,7 @@ export async function readDelivery(
       action: 'reject',
       message: `${tenantId} has no delivery ${delivery}. Webhooks are kept for 90 days.`,
     });
-  return {
-    delivery,
-    tenantId,
-    event: row.event,
-    ids: JSON.parse(row.ids) as DeliveryView['ids'],
-    state: row.state,
-    receivedAt: iso(row.received_at),
-    failures: row.failures,
-    lastError: row.last_error,
-    body: row.body === '' ? undefined : row.body,
-  };
+  return { ...viewRow(row), body: row.body === '' ? undefined : row.body };
 }
 
 function iso(at: number): string {

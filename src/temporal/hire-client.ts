@@ -17,14 +17,7 @@ export interface HireClient {
   timing: HireTiming;
 }
 
-interface HireStart {
-  tenantId: string;
-  jobCandidateId: string;
-  timing: HireTiming;
-  adopt?: boolean;
-  watch?: boolean;
-  behind?: number;
-}
+type HireStart = Omit<HireInput, 'carried'>;
 
 export function createHireClient(
   { connection, namespace }: TemporalConnection,

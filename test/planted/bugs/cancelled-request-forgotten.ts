@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/cancel-hire.ts',
-      find: 'releasePeople(open, ref, await isUnsettled(open, ref))',
+      find: 'releasePeople(open, ref, isUnsettled)',
       replace: 'releasePeople(open, ref)',
     },
   ],
