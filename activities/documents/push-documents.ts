@@ -3,8 +3,6 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Employee, HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/create-partner-client.ts';
-import { contract } from '../../src/partner/contract/index.ts';
-import { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import {
@@ -20,14 +18,13 @@ import { employeeOf } from '../../src/store/hires.ts';
 import type { HireDocumentRow } from '../../src/store/push-tables.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import { hasNoConsent } from '../../src/streams/consents.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
-import type { Connection } from '../connections.ts';
 import { becameAnother } from '../hire/read-employee.ts';
 import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
 import { createFailures, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { type ListedDocument, type ListedDocuments, listDocuments, STEP_NOT_TOLD } from './list-documents.ts';
 
 /** A document that appears later than this after the end of its hire is found only by a pass with `full`, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
@@ -124,7 +121,11 @@ async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
     await noteDocumentLook(store, ref, true);
     return touchRun(store, context.key, context.runId);
   }
-  let again = false;
+  let again = listed.unread.length > 0;
+  for (const { key, reason } of listed.unread) {
+    const id = documentId(ref, key);
+    verdicts.set(id, { id, kind: 'quarantined', reason });
+  }
   for (const document of listed.documents) {
     if (!(await touchRun(store, context.key, context.runId))) return false;
     const delivered = await deliverOne(run, { hire, ref, document });
@@ -184,9 +185,9 @@ async function deliverOne(
 async function listOrReason(
   { context, kinds }: DocumentRun,
   hire: HireRow,
-): Promise<{ documents: ListedDocument[] } | { reason: string }> {
+): Promise<ListedDocuments | { reason: string }> {
   try {
-    return { documents: await listDocuments(context.connection, hire, kinds) };
+    return await listDocuments(context.connection, hire, kinds);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
     return { reason: error.message };
@@ -397,104 +398,3 @@ const endings: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
 };
-
-/** A document of a hire, as the partner shows it now. */
-interface ListedDocument {
-  /** `resume`, `onboarding:<id>` or `offer:<id>`. */
-  key: string;
-  /** Name of the file in the employee's record, without its ending. */
-  title: string;
-  /** Valid for a limited time. */
-  url: string;
-  /** It cannot be told whether the tenant wants this document. */
-  isUnsure?: boolean;
-}
-
-/** Lists the documents of the kinds that the tenant sends, with fresh URLs. */
-async function listDocuments(
-  connection: Connection,
-  hire: HireRow,
-  kinds: readonly DocumentKind[],
-): Promise<ListedDocument[]> {
-  const asked = new Set(kinds);
-  return [
-    ...(asked.has('resume') ? await listResume(connection, hire) : []),
-    ...(asked.has('onboarding') || asked.has('medical') ? await listOnboarding(connection, hire, asked) : []),
-    ...(asked.has('offers') ? await listOffers(connection, hire) : []),
-    ...(asked.has('consent') ? await listConsent(connection, hire) : []),
-  ];
-}
-
-async function listResume({ partner }: Connection, { candidate_id: candidateId }: HireRow): Promise<ListedDocument[]> {
-  if (candidateId === null) return [];
-  const { resume } = (await partner.candidates.get({ params: { candidateId } })).data;
-  return resume ? [{ key: 'resume', title: 'Resume', url: resume }] : [];
-}
-
-/** Nobody has a consent document who applied outside the hosted page, or without consent. */
-async function listConsent({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
-  const params = { jobCandidateId: Number(hire.job_candidate_id) };
-  try {
-    const { pdfUrl } = (await partner.jobCandidates.getConsentDocument({ params })).data.document;
-    return pdfUrl ? [{ key: 'consent', title: 'Privacy consent', url: pdfUrl }] : [];
-  } catch (error) {
-    if (hasNoConsent(error)) return [];
-    throw error;
-  }
-}
-
-/** A document that the partner rejected is not the employee's; whether the list says so is not specified. */
-async function listOnboarding(
-  { partner }: Connection,
-  hire: HireRow,
-  asked: ReadonlySet<DocumentKind>,
-): Promise<ListedDocument[]> {
-  const { onboarding_candidate_id: onboardingCandidateId } = hire;
-  if (onboardingCandidateId === null) return [];
-  const { items } = await partner.readAll(contract.onboarding.listDocuments, { params: { onboardingCandidateId } });
-  return items.flatMap(({ documentId, name, stepKey, status, pdfUrl }) => {
-    const kind = kindOf(stepKey);
-    const isUnsure = kind === undefined && !(asked.has('onboarding') && asked.has('medical'));
-    if (!pdfUrl || status === 'rejected' || (kind !== undefined && !asked.has(kind))) return [];
-    const id = String(documentId);
-    return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl, isUnsure }];
-  });
-}
-
-const MEDICAL_STEP = 'pre_employment_medical_test' satisfies (typeof stepKeys)[number];
-
-const STEP_NOT_TOLD =
-  'The hiring platform does not say which onboarding step this comes from, so it may be from the medical test. ' +
-  'To deliver such documents, name both in the tenant file, "documents: [onboarding, medical]", apply it, and ' +
-  'run hirebridge sync TENANT documents --full. If only the field of the step has another name, set it in ' +
-  'partner.overrides.fieldNames (onboarding.listDocuments, stepKey).';
-
-/**
- * Documents of the medical test go nowhere unless the tenant lists them. The specification does not show which step a
- * document comes from (DOCUMENTS), and neither its type nor its name proves it. Undefined if the partner names no step,
- * or an unknown one.
- */
-function kindOf(stepKey: unknown): DocumentKind | undefined {
-  if (stepKey === MEDICAL_STEP) return 'medical';
-  return stepKeys.some((known) => known === stepKey) ? 'onboarding' : undefined;
-}
-
-async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
-  const query = { jobCandidateId: Number(hire.job_candidate_id) };
-  const { items } = await partner.readAll(contract.onboarding.listOffers, { query });
-  // A partner that does not know the filter would list everybody's offers.
-  const own = items.filter(({ jobCandidateId }) => String(jobCandidateId) === hire.job_candidate_id);
-  return own.flatMap(({ offerId, signedPdfUrl }) => {
-    const id = String(offerId);
-    return signedPdfUrl ? [{ key: `offer:${id}`, title: titled('Signed offer', id), url: signedPdfUrl }] : [];
-  });
-}
-
-/** Two documents may have the same name, so the end of the id is added. */
-function titled(name: string, id: string): string {
-  const plain = name
-    .replaceAll(/[^\p{L}\p{N} ._-]/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return `${plain.slice(0, 80).trim() || 'Document'} ${id.replaceAll(/\W/g, '').slice(-8)}`;
-}

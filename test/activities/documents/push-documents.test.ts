@@ -81,6 +81,29 @@ test('a document whose step the partner does not tell stays there and is told, u
   }
 });
 
+test('a document or offer that cannot be read is told, and the others arrive', async () => {
+  const { run, stored, onboardingHashes, sandbox, store, hire } = await hiredIntoBamboo('onboarding, offers');
+  const { control } = sandbox;
+  const all = await onboardingHashes();
+  const jobCandidateId = Number(hire.job_candidate_id);
+  const { offerId } = (await control.act('createOffer', { jobCandidateId, name: 'Offer' })) as { offerId: string };
+  await control.act('completeOffer', { offerId });
+  const odd = { kind: 'schema-surprise', items: 1 } as const;
+  const unread = { ...odd, surprise: 'unreadable', on: 'onboarding.listDocuments' } as const;
+  const withoutFile = { ...odd, surprise: 'null-for-absent', on: 'onboarding.listOffers' } as const;
+  await control.act('setFaults', { faults: [unread, withoutFile] });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: all.length - 1, quarantined: 2 } });
+  expect(stored()).toHaveLength(all.length - 1);
+  const reasons = (await readQuarantine(store, key)).map(({ record_key: id, reason }) => `${id}: ${reason}`);
+  expect(reasons.toSorted()).toEqual([
+    expect.stringMatching(`${jobCandidateId}/offer:${offerId}: .*shows no signed PDF.*fieldNames`),
+    expect.stringMatching(`${jobCandidateId}/onboarding document 1: documentId`),
+  ]);
+  await control.act('setFaults', { faults: [] });
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 2 } });
+  expect(await readQuarantine(store, key)).toEqual([]);
+});
+
 test('each document is a receipt in the story of its hire, by the hash of its bytes', async () => {
   const { run, store, hire, served } = await hiredIntoBamboo('resume');
   await run('one');
