@@ -3,6 +3,7 @@ import { readCalendar, saveCalendar } from '../../src/store/calendars.ts';
 import { readClock } from '../../src/store/open-store.ts';
 import type { CalendarEvent } from '../../src/store/push-tables.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
+import { pullStreams } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
 import { readText } from '../../src/values/transforms.ts';
 import { assertFew } from '../push/by-rule.ts';
@@ -28,16 +29,14 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
   });
   const shown = new Set<string>();
   const changed: Event[] = [];
-  // The specification shows no id of a booking (section 2.8), but a booking link is used only once.
-  const items = bookings.items.map(
-    (item): Booking => ({ ...item, id: String(item['id'] ?? item['bookingLinkId'] ?? '') }),
-  );
+  const records = bookings.items.flatMap((item) => pullStreams.bookings.toRecords?.(item, {}) ?? []);
+  const items = records.map((item): Booking => ({ ...item, id: String(item['id']) }));
   const erased = await erasedRecords(deps.store, key, items);
   for (const { id, ...booking } of items) {
     if (erased.has(id)) continue;
     const startsAt = instantOf(booking['scheduledStartAt']);
-    if (id === '' || startsAt === undefined) {
-      verdicts.push({ id: id || 'a booking', kind: 'quarantined', reason: 'scheduledStartAt: is no time' });
+    if (startsAt === undefined) {
+      verdicts.push({ id, kind: 'quarantined', reason: 'scheduledStartAt: is no time' });
       continue;
     }
     shown.add(id);

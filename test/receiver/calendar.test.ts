@@ -88,6 +88,19 @@ test('a booking stands in the calendar, and follows: moved, not come, cancelled'
   expect(await shown()).toMatchObject({ SEQUENCE: '3', STATUS: 'CANCELLED' });
 });
 
+test('a booking without an id and without a link is in the calendar too', async () => {
+  const { sandbox, slots, bookingScheduleId, partnerSays, pass, feed, get } = await calendarWorld();
+  await sandbox.control.act('book', { bookingScheduleId, entityId: '7', scheduledStartAt: slots[0] ?? '' });
+  partnerSays.change = (name, answer) => {
+    if (name !== 'bookings.list') return;
+    const { data } = (answer as { body: { data: Record<string, unknown>[] } }).body;
+    for (const one of data) Object.assign(one, { id: undefined, bookingLinkId: null });
+  };
+  expect(await pass()).toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  const { token } = await feed([bookingScheduleId]);
+  expect(eventsIn(await (await get(token)).text())).toMatchObject([{ DTSTART: stamp(slots[0] ?? '') }]);
+});
+
 test('an address shows its schedules alone, no name, and nothing once it is revoked; nobody guesses one', async () => {
   const { sandbox, store, slots, bookingScheduleId, pass, feed, get } = await calendarWorld();
   const { items } = await sandbox.partner.readAll(contract.jobCandidates.listByStageType, {
