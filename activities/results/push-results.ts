@@ -15,7 +15,7 @@ import { refusedRecords } from '../../src/streams/without-erased.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { isInScope } from '../hire/read-sources.ts';
-import { candidateOfReference, shownId } from '../invitations/ask-partner.ts';
+import { candidateOfReference, ifShown, shownId } from '../invitations/ask-partner.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import { assertFew } from '../push/by-rule.ts';
 import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
@@ -85,7 +85,14 @@ async function readResults(context: PushContext, rules: readonly Rule[]) {
   const results: Result[] = [];
   const verdicts: Verdicts = new Map();
   for (const [of, some] of Map.groupBy(rules, ({ assessment, flow }) => assessment ?? Number(flow))) {
-    const { items, unreadable } = await readList(context, of);
+    const listed = await ifShown(readList(context, of));
+    if (listed === undefined) {
+      const [what, id] = typeof of === 'number' ? ['flow', `flow ${of}`] : ['assessment', `assessment ${of}`];
+      const reason = `the hiring platform shows no such ${what}; correct results in the tenant file`;
+      verdicts.set(id, { id, kind: 'quarantined', reason });
+      continue;
+    }
+    const { items, unreadable } = listed;
     for (const { id, index, reason } of unreadable) {
       const name = id ?? `entry ${index + 1} of ${of}`;
       verdicts.set(name, { id: name, kind: 'quarantined', reason });

@@ -16,7 +16,7 @@ const WRITE = 'customFieldValues.upsertBulk';
 const LIST = 'assessments.listCandidates';
 
 /** Two interviews and a flow, whose results go into a number, a text and another text. */
-async function resultsWorld() {
+async function resultsWorld({ gone }: { gone?: string } = {}) {
   const facts = { one: '', other: '', flow: 0, score: '', bucket: '', status: '' };
   const world = await openPushWorld('results', { candidates: 240 }, async ({ control, partner }) => {
     const assessment = async () =>
@@ -32,6 +32,7 @@ async function resultsWorld() {
     facts.bucket = await field('Fit', 'text');
     facts.status = await field('Screening', 'text');
     const results = [
+      ...(gone === undefined ? [] : [{ assessment: gone, take: 'score', customField: facts.score }]),
       { assessment: facts.one, take: 'score', customField: facts.score },
       { assessment: facts.one, take: 'bucket', customField: facts.bucket },
       { flow: facts.flow, take: 'status', customField: facts.status },
@@ -105,6 +106,20 @@ test('results reach the fields of the candidate, and a second pass writes nothin
   expect(await run('none', { hinted: true })).toMatchObject({ state: 'done', counts: { updated: 0, unchanged: 0 } });
   expect(await calls(LIST)).toBe(lists + 1);
   expect(await readHints(store, 'acme', 'results')).toEqual([]);
+});
+
+test('a deleted assessment is named, and the results of the other rules are written', async () => {
+  const { once, interview, shown, sandbox, store, trio, flow } = await resultsWorld({ gone: 'deleted' });
+  const [first, second] = trio;
+  await interview(first, 71);
+  await sandbox.partner.assessmentFlows.assign({ params: { id: flow }, body: { jobCandidateId: second.id } });
+  expect(await once('one')).toMatchObject({ state: 'partial', counts: { updated: 2, quarantined: 1 } });
+  expect(await shown(first)).toEqual([71, undefined]);
+  const [told] = await readQuarantine(store, key);
+  expect(told).toMatchObject({
+    record_key: 'assessment deleted',
+    reason: expect.stringContaining('no such assessment'),
+  });
 });
 
 test('whatever becomes of a request and wherever the process is killed, the fields hold the results', async () => {
