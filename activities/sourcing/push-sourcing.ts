@@ -20,10 +20,10 @@ import {
 import { forgetAllowed } from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { readText } from '../../src/values/transforms.ts';
-import type { Connection } from '../connections.ts';
 import { ownValues } from '../fields/field-values.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
+import { ifShown } from '../invitations/ask-partner.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { createFailures, leftMs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
@@ -49,13 +49,15 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
     beat();
   }
   const planned = leads.flatMap((lead) => plan(run, lead, rows.get(sourcedKey(lead))));
-  const fresh = planned.filter(({ before }) => before?.state !== 'sent').length;
+  const isUnanswered = ({ before }: Planned): boolean => before?.state === 'sent';
+  const fresh = planned.filter((one) => !isUnanswered(one));
   const message =
-    `${fresh} leads would become candidates in one run, more than ${settings.atOnce} (sourcing.atOnce in the tenant ` +
-    'file). None of them did.';
-  await assertFew(run, { fresh, most: settings.atOnce, code: 'MASS_SOURCING', message });
+    `${fresh.length} leads would become candidates in one run, more than ${settings.atOnce} (sourcing.atOnce in the ` +
+    'tenant file). None of them did.';
+  await assertFew(run, { fresh: fresh.length, most: settings.atOnce, code: 'MASS_SOURCING', message });
   run.credits = await creditsOf(run, { code: NO_CREDITS, table: 'sourced_leads' });
-  for (const one of planned) {
+  // Last, because a lead that never gets an answer would else be the one that is tried while credits are missing.
+  for (const one of [...fresh, ...planned.filter(isUnanswered)]) {
     if (run.credits.mayTry) await failures.tryOne(() => take(run, one));
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
     beat();
@@ -130,10 +132,14 @@ async function readLeads({ deps, connection, key }: PushContext, { rules, countr
   const unread: Verdict[] = [];
   const ruled = Map.groupBy(rules, ({ on }) => on.campaign);
   for (const campaignId of new Set([...ruled.keys(), ...sent.flatMap((one) => one.campaignId ?? [])])) {
-    const { items, unreadable, reason: gone } = await readCampaign(connection, campaignId);
+    const params = { campaignId: Number(campaignId) };
+    // A deleted campaign does not stop the others.
+    const listed = await ifShown(connection.partner.readAll(contract.campaigns.listLeads, { params }));
+    const { items, unreadable } = listed ?? { items: [], unreadable: [] };
     const some = ruled.get(campaignId) ?? [];
-    if (gone !== undefined && some.length > 0)
-      unread.push({ id: `campaign ${campaignId}`, kind: 'quarantined', reason: gone });
+    const reason = 'the hiring platform shows no such campaign; correct sourcing.rules';
+    if (listed === undefined && some.length > 0)
+      unread.push({ id: `campaign ${campaignId}`, kind: 'quarantined', reason });
     for (const { id, index, reason } of unreadable)
       unread.push({ id: id ?? `lead ${index + 1} of campaign ${campaignId}`, kind: 'quarantined', reason });
     for (const item of items) shown.set(String(item.leadId), contactOf(item, country));
@@ -153,17 +159,6 @@ async function readLeads({ deps, connection, key }: PushContext, { rules, countr
     left: left.map((one) => ({ ...one, ...shown.get(one.leadId) })),
     unread,
   };
-}
-
-/** A deleted campaign does not stop the others. */
-async function readCampaign({ partner }: Connection, campaignId: string) {
-  try {
-    const params = { campaignId: Number(campaignId) };
-    return { ...(await partner.readAll(contract.campaigns.listLeads, { params })), reason: undefined };
-  } catch (error) {
-    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    return { items: [], unreadable: [], reason: 'the hiring platform shows no such campaign; correct sourcing.rules' };
-  }
 }
 
 type Contact = Omit<Lead, 'leadId' | 'jobId' | 'campaignId'>;

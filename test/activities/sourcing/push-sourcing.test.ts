@@ -236,6 +236,21 @@ test('a lead that fails while credits are asked about keeps no other from the ne
   expect(await made()).toMatchObject({ people: 2, requests: 3 });
 });
 
+test('a lead whose request never gets an answer holds up no other once there are credits again', async () => {
+  const { once, lead, made, sandbox, clock } = await sourcingWorld();
+  await lead(...['ada', 'bob', 'eve'].map((name) => ({ email: `${name}@example.com`, consentAt: CONSENT })));
+  await sandbox.control.act('setCredits', { credits: 0 });
+  expect(await once('one')).toMatchObject({ counts: { held: 3 } });
+  await sandbox.control.act('setCredits', { credits: 100 });
+  const fault = { kind: 'server-error', on: 'candidates.add', holding: 'ada@example.com' } as const;
+  await sandbox.control.act('setFaults', { faults: [fault] });
+  for (const runId of ['two', 'three']) {
+    clock.now += 900_000;
+    await expect(once(runId)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  }
+  expect(await made()).toMatchObject({ people: 2 });
+});
+
 test('whoever was erased is not brought into a job, as a candidate or as a lead', async () => {
   const { run, lead, made, store, rows, sandbox } = await sourcingWorld();
   const known = { candidate: { email: 'gone@example.com', firstName: 'Gone' } };
