@@ -24,7 +24,7 @@ import { isInScope } from '../hire/read-sources.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { isRejected, readStagePage } from '../presence/stage-filter.ts';
+import { isRejected, listStage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 import {
@@ -260,15 +260,14 @@ interface Members {
 
 async function readStage({ connection }: PushContext, stage: string): Promise<Members> {
   const read: Members = { members: [], unread: [] };
-  for (let page = 1, seen = 0; ; page += 1) {
-    const shown = await readStagePage(connection, { stage }, page);
-    if (shown === undefined || shown.records === 0) return read;
-    seen += shown.records;
-    for (const { rejected, ...member } of shown.members) if (!rejected) read.members.push(member);
-    for (const { id, index, reason } of shown.unreadable)
+  let page = 0;
+  for await (const { members, unreadable } of listStage(connection, { stage }, 'bulk')) {
+    page += 1;
+    for (const { rejected, ...member } of members) if (!rejected) read.members.push(member);
+    for (const { id, index, reason } of unreadable)
       read.unread.push(unreadOf(id ?? `record ${index + 1} of page ${page} of stage ${stage}`, reason));
-    if (shown.total !== undefined && seen >= shown.total) return read;
   }
+  return read;
 }
 
 async function readHinted({ deps, connection }: PushContext, stage: string, hints: readonly Hint[]): Promise<Members> {

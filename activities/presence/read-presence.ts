@@ -222,7 +222,7 @@ async function findInLists(
     if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
     if (missing.size === 0) break;
     let [pages, shown, total] = [0, 0, 0];
-    for await (const page of listStage(connection, jobId, stage)) {
+    for await (const page of listStage(connection, { jobId, stage }, 'live')) {
       pages += 1;
       shown += page.members.length + page.unreadable.length;
       total = page.total ?? shown;

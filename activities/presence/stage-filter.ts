@@ -34,13 +34,13 @@ export interface StageList {
   jobId?: string;
 }
 
-/** Lists everyone of a job in a stage, page by page. */
+/** Lists everyone in a stage, page by page. */
 export async function* listStage(
   connection: Connection,
-  jobId: string,
-  stage: string,
+  list: StageList,
+  priority: Priority,
 ): AsyncGenerator<StagePage, void, undefined> {
-  for await (const page of pagesOf(connection, { stage, jobId }, { priority: 'live' })) yield readStage(page);
+  for await (const page of pagesOf(connection, list, { priority })) yield readStage(page);
 }
 
 /**

@@ -14,6 +14,19 @@ import { invitationWorld } from './invitation-world.ts';
 
 const key = { tenantId: 'acme', stream: 'invitations' };
 
+test('a stage list whose page number the partner ignores invites nobody: people would be left out', async () => {
+  const { once, invited, partnerSays } = await invitationWorld({ candidates: 700, atOnce: 1000 });
+  let first: string | undefined;
+  partnerSays.change = (name, answer) => {
+    if (name !== 'jobCandidates.listByStageType') return;
+    const { body } = answer as { body: { data: unknown } };
+    first ??= JSON.stringify(body.data);
+    body.data = JSON.parse(first);
+  };
+  expect(await once('one')).toMatchObject({ state: 'refused', code: 'PAGE_REPEATED' });
+  expect(await invited()).toMatchObject({ people: 0 });
+});
+
 test('whoever stands in the stage is invited by one request with our reference, once', async () => {
   const { run, applied, invited, rows, sandbox, assessmentId } = await invitationWorld();
   const people = await applied();

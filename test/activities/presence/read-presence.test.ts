@@ -39,7 +39,7 @@ async function tenant(unread: readonly string[] = []) {
   const { jobs } = await refreshJobs(store, connection);
   const members: StageMember[] = [];
   const jobId = jobs[0]?.jobId ?? '';
-  for await (const page of listStage(connection, jobId, 'HIRED')) members.push(...page.members);
+  for await (const page of listStage(connection, { jobId, stage: 'HIRED' }, 'live')) members.push(...page.members);
   const applicants = (await listApplicants(sandbox.partner)).filter((one) => String(one.jobId) === jobId);
   const hired = members.at(-1)?.jobCandidateId ?? '';
   const outside = String(applicants[0]?.jobCandidateId);
