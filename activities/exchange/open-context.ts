@@ -4,6 +4,7 @@ import { type CustomFieldUse, customFieldsMapped } from '../../src/mapping/custo
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { BY_ITSELF, type WriteOrigin } from '../../src/store/foreign-writes.ts';
 import type { PairScope } from '../../src/store/linked-pairs.ts';
+import { readStreamState } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/stream.ts';
 import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
 import { entityOf, type StreamName } from '../../src/streams/streams.ts';
@@ -22,6 +23,8 @@ export interface ExchangeContext extends Reading {
   origin: WriteOrigin;
   /** A person asked for this run. */
   full: boolean;
+  /** The last whole run had these rules: a field that is another one now was created again at the partner. */
+  hasSameRules: boolean;
 }
 
 /**
@@ -43,7 +46,9 @@ export async function openContext(
   const defined = await definitionsInUse(deps, connection, uses);
   const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
   const jobs = createJobsList(deps.store, connection);
-  const context = { deps, connection, key: { tenantId, stream }, runId, mapping, uses, defined, origin, full };
+  const key = { tenantId, stream };
+  const hasSameRules = (await readStreamState(deps.store, key))?.mapping_hash === mapping.hash;
+  const context = { deps, connection, key, runId, mapping, uses, defined, origin, full, hasSameRules };
   return assertWrittenOnce({ ...context, entity: entityOf(stream), jobs });
 }
 

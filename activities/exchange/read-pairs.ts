@@ -8,6 +8,7 @@ import {
   amendedFrom,
   amendsOnly,
   customFieldOf,
+  EMPTY_FORM,
   exchangedFields,
   hiredForms,
   seeFields,
@@ -148,7 +149,7 @@ interface Shown {
 }
 
 function judge(
-  { deps, connection, mapping, defined, full }: ExchangeContext,
+  { deps, connection, mapping, defined, full, hasSameRules }: ExchangeContext,
   { pair, state, open, readAt }: Known,
   { jobs, identities: now, fetched, held, isAnother }: Shown,
   hired: Record<string, string>,
@@ -170,7 +171,9 @@ function judge(
   const settlesMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
   const shownWithin = { hris: settlesMs + shownWithinMs, partner: settlesMs + deps.limits.partnerLagMs };
   const heard = hearEchoes(seen, known, { again, readAt, shownWithin });
-  const bases = { ...hired, ...heard.bases };
+  // A field that was created again began empty: whatever it holds, somebody typed since, and a person is asked.
+  const emptied = amendsOnly(mapping) && hasSameRules ? [...renewed].map((field) => [field, EMPTY_FORM]) : [];
+  const bases = { ...hired, ...heard.bases, ...Object.fromEntries(emptied) };
   const still = open.filter(({ kind, field }) => (!full || kind === 'held') && !renewed.has(field));
   const plan = planPair(heard.seen, { bases, open: still, defined });
   return {

@@ -132,6 +132,27 @@ test.each([
   expect(await held(person)).toMatchObject({ title: 'Cook', ...edit });
 });
 
+test('a person is asked about another value in a custom field that was deleted and created again', async () => {
+  const person = await open(['title']);
+  await run();
+  const { at } = fieldOf('costCentre');
+  const field = { entityType: 'candidate', fieldLabel: 'label' in at ? at.label : '', fieldType: 'text' };
+  const createAgain = (): void => {
+    world.call('DELETE', `/custom-fields/${world.ids.get('costCentre')}`);
+    world.ids.set('costCentre', String(world.call('POST', '/custom-fields', field)['id']));
+  };
+  createAgain();
+  atPartner(person, { title: 'Cook' });
+  expect(await run()).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+  createAgain();
+  atPartner(person, { title: 'Chef' });
+  for (const _twice of [1, 2]) expect(await run()).toMatchObject({ state: 'partial', counts: { held: 1 } });
+  expect(await held(person)).toMatchObject({ title: 'Cook' });
+  await answer('apply');
+  await run();
+  expect(await held(person)).toMatchObject({ title: 'Chef' });
+});
+
 test('a change between the hire and the first look counts', async () => {
   const person = await open(['title']);
   const change = { kind: 'create', fields: { title: 'Cook', startDate: START }, reference: 'r' };
