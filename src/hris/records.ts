@@ -27,9 +27,10 @@ export function fitsKey(
 
 /** The result of a search. `trusted`: an empty result proves that nobody is there. */
 export function foundBy({ by }: FindKey, refs: readonly EmployeeRef[], trusted: boolean): Found {
-  const [first, ...others] = refs;
+  // A view may show an employee in several rows.
+  const [first, ...others] = new Map(refs.map((ref) => [ref.id, ref])).values();
   if (first === undefined) return { kind: 'none', trusted };
-  return others.length === 0 ? { kind: 'one', ref: first, by } : { kind: 'many', refs: [...refs], by };
+  return others.length === 0 ? { kind: 'one', ref: first, by } : { kind: 'many', refs: [first, ...others], by };
 }
 
 function folded(value: unknown): string | undefined {

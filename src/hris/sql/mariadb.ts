@@ -71,29 +71,41 @@ async function writeOnce(
   }
 }
 
-/** The row just inserted, by its generated key, otherwise by our reference; for an update only the number of rows. */
+/**
+ * The row just inserted, by our reference, otherwise by its key if the server counts it up: what it counts up in
+ * another column is the key of somebody else. For an update only the number of rows.
+ */
 async function rowsOf(
   connection: PoolConnection,
   { table, returned, inserted }: SqlWrite,
   { affectedRows, insertId }: Pick<ResultSetHeader, 'affectedRows' | 'insertId'>,
 ): Promise<Row[]> {
   if (inserted === undefined || affectedRows === 0) return Array.from({ length: affectedRows }, () => ({}));
+  const { idColumn, reference } = inserted;
+  const isCounted = insertId !== 0 && (await isCountedUp(connection, table, idColumn));
   const keys = [
-    ...(insertId === 0 ? [] : [{ column: inserted.idColumn, value: String(insertId) }]),
-    ...(inserted.reference === undefined ? [] : [inserted.reference]),
+    ...(reference === undefined ? [] : [reference]),
+    ...(isCounted ? [{ column: idColumn, value: String(insertId) }] : []),
   ];
   for (const { column, value } of keys) {
-    const rows = await ask<Row[]>(connection, 'select ?? from ?? where ?? = ?', [
-      [...returned, column],
-      table,
-      column,
-      value,
-    ]);
-    // Compare again: MariaDB treats a text key that begins with these digits as equal.
+    const columns = [...returned, column];
+    const rows = await ask<Row[]>(connection, 'select ?? from ?? where ?? = ?', [columns, table, column, value]);
+    // Compare again: a collation may treat other texts as equal.
     const row = rows.find((found) => cellText(found[column]) === value);
     if (row !== undefined) return [row];
   }
   throw new Error('The row was written, and cannot be read.');
+}
+
+async function isCountedUp(connection: PoolConnection, table: string, column: string): Promise<boolean> {
+  const [name = table, schema = null] = table.split('.').toReversed();
+  const rows = await ask<Row[]>(
+    connection,
+    `select 1 from information_schema.columns where table_schema = coalesce(?, database()) and table_name = ?
+      and column_name = ? and extra like '%auto_increment%'`,
+    [schema, name, column],
+  );
+  return rows.length > 0;
 }
 
 /** An error about a unique value names the key; its columns are reported instead. */

@@ -24,6 +24,8 @@ export function openSqlDatabase(url: string, options: { create?: boolean } = {})
 const READ_MS = 15_000;
 /** Days and instants stay text: a JavaScript Date would shift a day by the process's time zone. */
 const AS_TEXT = new Set([1082, 1114, 1184]);
+/** A `char(n)` is sent with blanks up to its length, and compared without them. */
+const PADDED = 1042;
 
 /** A small pool. A write has two time limits of its own; see writeOnce. */
 function openPostgres(url: string): SqlDatabase {
@@ -38,8 +40,14 @@ function openPostgres(url: string): SqlDatabase {
     query_timeout: READ_MS + 2_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        AS_TEXT.has(oid) ? String : pg.types.getTypeParser(oid, format as 'text'),
+        oid === PADDED
+          ? (text: string) => text.replace(/ +$/, '')
+          : AS_TEXT.has(oid)
+            ? String
+            : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
+    // A role or database may have another style, in which days are not YYYY-MM-DD.
+    onConnect: async (client) => void (await client.query('set datestyle to iso')),
   });
   // A dying connection also emits an error on the client object; without a listener that would end the process.
   pool.on('error', () => undefined);

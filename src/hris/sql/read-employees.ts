@@ -34,14 +34,12 @@ function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
   };
 }
 
+/** What a row's cell must be; `text` is the cell as text. */
+type Condition = (cell: RawBuilder<unknown>, text: RawBuilder<string>) => RawBuilder<boolean>;
+
 interface Search {
   /** Columns to filter by; undefined if this HRIS has none, and then an empty result proves nothing. */
-  where: ReadonlyArray<{
-    column: string | undefined;
-    value: string;
-    /** The value before case folding, for a comparison that ignores case. */
-    unfolded?: string;
-  }>;
+  where: ReadonlyArray<{ column: string | undefined; is: Condition }>;
   /** Whether an empty result proves absence. */
   trusted: boolean;
   /** Checks a hit again: filters differ in case, collation and padding. */
@@ -88,12 +86,9 @@ function isRefused(row: Row, { numberColumn, job }: SqlOptions): boolean {
 }
 
 async function readHits({ database, options }: SqlHris, search: Search): Promise<{ rows: Row[]; isComplete: boolean }> {
-  const conditions = search.where.flatMap(({ column, value, unfolded }) => {
-    if (column === undefined) return [];
-    const cell = sql.ref(column);
-    if (unfolded === undefined) return [sql<boolean>`${cell} = ${value}`];
-    return [sql<boolean>`(lower(${cell}) = ${value} or ${cell} in (${value}, ${unfolded}))`];
-  });
+  const conditions = search.where.flatMap(({ column, is }) =>
+    column === undefined ? [] : [is(sql.ref(column), asText(database, column))],
+  );
   if (conditions.length < search.where.length) return { rows: [], isComplete: false };
   const rows = await database.kysely
     .selectFrom(options.readFrom)
@@ -109,7 +104,8 @@ function searchFor(key: FindKey, options: SqlOptions): Search {
     case 'reference':
       return exact(options.referenceColumn, key.value);
     case 'number':
-      return exact(options.numberColumn, key.value);
+      // A number may be a column of any type, which refuses other values or never equals a text.
+      return exact(options.numberColumn, key.value, (_cell, text) => sql`${text} = ${key.value}`);
     case 'email':
       return byEmail(options.columns['email']?.column, key.value);
     case 'person':
@@ -119,12 +115,18 @@ function searchFor(key: FindKey, options: SqlOptions): Search {
   }
 }
 
-function exact(column: string | undefined, value: string): Search {
+function exact(column: string | undefined, value: string, is: Condition = (cell) => sql`${cell} = ${value}`): Search {
   return {
-    where: [{ column, value }],
+    where: [{ column, is }],
     trusted: true,
     fits: (row) => column !== undefined && cellText(row[column]) === value,
   };
+}
+
+/** Ignores case and blanks around it, as far as the database does. */
+function like(value: string): Condition {
+  const wanted = folded(value);
+  return (cell) => sql`(lower(${cell}) = ${wanted} or ${cell} in (${wanted}, ${value}))`;
 }
 
 /**
@@ -134,7 +136,7 @@ function exact(column: string | undefined, value: string): Search {
 function byEmail(column: string | undefined, value: string): Search {
   const wanted = folded(value);
   return {
-    where: [{ column, value: wanted, unfolded: value }],
+    where: [{ column, is: like(value) }],
     trusted: /^[ -~]*$/.test(wanted),
     fits: (row) => column !== undefined && folded(row[column]) === wanted,
   };
@@ -142,7 +144,10 @@ function byEmail(column: string | undefined, value: string): Search {
 
 /** Filters by birth date and compares names here, so that no collation decides on identity. */
 function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>): Search {
-  const where = [{ column: options.columns['birthDate']?.column, value: key.birthDate }];
+  // The column may hold a time, too.
+  const next = new Date(Date.parse(key.birthDate) + 86_400_000).toISOString().slice(0, 10);
+  const is: Condition = (cell) => sql`(${cell} >= ${key.birthDate} and ${cell} < ${next})`;
+  const where = [{ column: options.columns['birthDate']?.column, is }];
   return { where, trusted: true, fits: (row) => isNamed(options, row, key) };
 }
 
@@ -150,11 +155,13 @@ function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>):
 function byName(options: SqlOptions, key: Extract<FindKey, { by: 'name' }>): Search {
   const { givenName, familyName, birthDate } = options.columns;
   const { parts = { familyName: '', givenName: '' } } = key;
-  const like = (column: string | undefined, name: string) => ({ column, value: folded(name), unfolded: name });
   const isUnknown = (row: Row): boolean =>
     key.birthDate === undefined || birthDate === undefined || cellText(row[birthDate.column]) === '';
   return {
-    where: [like(familyName?.column, parts.familyName), like(givenName?.column, parts.givenName)],
+    where: [
+      { column: familyName?.column, is: like(parts.familyName) },
+      { column: givenName?.column, is: like(parts.givenName) },
+    ],
     trusted: false,
     fits: (row) => isUnknown(row) && isNamed(options, row, parts),
   };

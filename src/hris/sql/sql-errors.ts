@@ -44,6 +44,11 @@ const DUPLICATE: Meaning = {
   text: 'The HRIS already has a record with a value that must be unique',
 };
 const REQUIRED: Meaning = { code: 'MISSING_FIELD', action: 'reject', text: 'The HRIS requires a field that is empty' };
+const GENERATED: Meaning = {
+  code: 'INVALID_VALUE',
+  action: 'reject',
+  text: 'The HRIS database makes the value of a column itself. Set its field to null in the mapping',
+};
 const INVALID: Meaning = { code: 'INVALID_VALUE', action: 'reject', text: 'The HRIS does not accept a value' };
 
 /** By SQLSTATE, longest prefix first (Postgres, appendix A). */
@@ -52,6 +57,7 @@ const BY_SQLSTATE: readonly (readonly [string, Meaning])[] = [
   ['23502', REQUIRED],
   ['42501', FORBIDDEN],
   ['3D000', MISCONFIGURED],
+  ['428C9', GENERATED],
   ['57014', BUSY],
   ['0A', MISCONFIGURED],
   ['22', INVALID],
@@ -93,6 +99,7 @@ const BY_MARIADB: Record<number, Meaning> = {
   1265: INVALID,
   1366: INVALID,
   1644: INVALID,
+  1906: GENERATED,
   1044: FORBIDDEN,
   1142: FORBIDDEN,
   1143: FORBIDDEN,
@@ -255,6 +262,7 @@ function isOwnFault(error: unknown): boolean {
 
 /** Only the server's verdict on the statement counts: 57P0x and 08 end the connection and say nothing about it. */
 function meaningOf(facts: DriverFacts): Meaning | undefined {
+  if (/^cannot (INSERT into|UPDATE) generated column/.test(String(facts.message))) return GENERATED;
   if (typeof facts.errcode === 'number') return BY_SQLITE[facts.errcode] ?? BY_SQLITE[facts.errcode & 0xff];
   if (typeof facts.sqlState === 'string') return BY_MARIADB[Number(facts.errno)] ?? bySqlstate(facts.sqlState);
   return typeof facts.code === 'string' && /^[0-9A-Z]{5}$/.test(facts.code) ? bySqlstate(facts.code) : undefined;
@@ -270,6 +278,8 @@ const NAMED_COLUMNS: readonly RegExp[] = [
   /^Column '([^']+)' cannot be null$/,
   /^Field '([^']+)' doesn't have a default value$/,
   /for column (?:`[^`]*`\.)*[`']([^`']+)[`'] at row \d+$/,
+  /generated column ['"]([^'"]+)['"](?: in table '[^']+' has been ignored)?$/,
+  /^(?:cannot insert a non-DEFAULT value into column|column) "([^"]+)"(?: can only be updated to DEFAULT)?$/,
 ];
 
 /** Columns at fault: from the column itself, the key, the key's description, or the message. */

@@ -58,7 +58,9 @@ async function createEmployee(
       write,
     );
     if (!row) throw tooLate();
-    return createdOrPending(hris, toRef(row, options));
+    const ref = toRef(row, options);
+    if (ref.id === '') throw unnamed(options);
+    return createdOrPending(hris, ref);
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     const ofReference =
@@ -70,6 +72,15 @@ async function createEmployee(
     if (again === undefined) throw await alreadyExists(hris, reference);
     return again;
   }
+}
+
+/** A trigger made the row, in the place of a view's or after the insert: only a search can tell its key. */
+function unnamed({ table, idColumn }: SqlOptions): ConnectorError {
+  return new ConnectorError({
+    code: 'OUTCOME_UNKNOWN',
+    action: 'unknown',
+    message: `The insert into ${table} gave no ${idColumn}. The row is looked up before anything is written again.`,
+  });
 }
 
 /** The reference is taken, so this employee was created before: that is the result, not an error to repeat. */

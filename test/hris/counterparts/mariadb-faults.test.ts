@@ -103,6 +103,34 @@ describe('who is who', () => {
     await staff.close();
   });
 
+  test.each([{}, { referenceColumn: 'none' }])('another column that counts up is not the key: %o', async (options) => {
+    await admin(sql.raw('alter table employees modify id bigint, add row_no bigint auto_increment unique'));
+    await admin(sql.raw('alter table employees drop primary key'));
+    await admin(sql.raw('alter table employees modify id varchar(20) default "" primary key'));
+    await admin(
+      sql.raw("create trigger named before insert on employees for each row set new.id = concat('S', uuid_short())"),
+    );
+    await create('somebody');
+    // Somebody's key is what the next row counts up to.
+    await admin(sql.raw("update employees set id = '2'"));
+    await hris.close();
+    hris = await openHris('sql', 'hr', { url, ...options }, { landings });
+    const made = await create('other').catch((error: unknown) => error);
+    expect(made).toMatchObject(
+      'referenceColumn' in options
+        ? { action: 'unknown', code: 'OUTCOME_UNKNOWN' }
+        : { ref: { id: expect.stringMatching(/^S\d/) } },
+    );
+  });
+
+  test('a value for a column that the database makes itself is refused by its field', async () => {
+    await admin(sql.raw('alter table employees add full_name varchar(80) as (concat(given_name, family_name)) stored'));
+    const own = await openHris('sql', 'hr', { url, fields: { whole: { column: 'full_name' } } }, { landings });
+    const refused = await refusal(own.employees.create(employee('made', { whole: 'x' }), '17:made', write));
+    await own.close();
+    expect(refused).toMatchObject({ code: 'INVALID_VALUE', action: 'reject', details: { whole: expect.any(String) } });
+  });
+
   test('a reference that differs in case alone is another, where the column says so', async () => {
     const [one, two] = [created(await create('a', '17:x')), created(await create('b', '17:X'))];
     expect(one.id).not.toBe(two.id);
