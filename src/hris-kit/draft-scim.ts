@@ -91,11 +91,12 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
     delete definition['changes'];
     notes.push('"find": the server cannot filter, so every search reads everybody, and our reference is not stored');
   }
-  if (!does('patch'))
-    for (const name of ['update', 'terminate', 'rehire']) {
-      const { patch: path, as: _as, ...others } = definition[name] as Json;
-      definition[name] = { put: path, as: 'put', ...others };
-    }
+  for (const name of ['update', 'terminate', 'rehire']) {
+    const { patch: path, as, headers, ...others } = definition[name] as Json;
+    const call = does('patch') ? { patch: path, as } : { put: path, as: 'put' };
+    // A PUT that names a version is refused where there is none.
+    definition[name] = { ...call, ...(does('etag') && { headers }), ...others };
+  }
   if (!does('etag'))
     notes.push('the server has no versions: an amendment is compared with a reading directly before it');
   definition['fields'] = fieldsOf(own['fields'] as Json, schemas, names);

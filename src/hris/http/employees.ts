@@ -6,7 +6,7 @@ import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.
 import type { CallPlan, HttpDefinition, SearchPlan, StepPlan, WritePlan } from './definition.ts';
 import type { Answer, Defined, DefinedLine } from './line.ts';
 import { type Comparison, type Hits, searchByValue, searchEverybody } from './look-through.ts';
-import { assertFits, idOf, needsRaw, recordOf, toEmployee, yesOrNo } from './record.ts';
+import { assertFits, hasAddress, idOf, needsRaw, recordOf, toEmployee, yesOrNo } from './record.ts';
 import { asText, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -31,7 +31,8 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
   if (!isKept(definition, key.by)) return { kind: 'none', trusted: false };
   const whole = key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
   const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}), ...whole };
-  const fits = (record: EmployeeRecord): boolean => fitsKey(record, key, ADDRESSES);
+  const fits: Comparison['fits'] = (record, raw) =>
+    fitsKey(record, key, ADDRESSES) || (key.by === 'email' && hasAddress(definition, ADDRESSES, raw, key.value));
   const search = { plan: definition.search[key.by], values, compared: COMPARED[key.by], wanted: wantedBy(key), fits };
   // A mere name is not worth reading everybody, and proves nothing.
   const { refs, isWhole } = await searchFor(defined, search, signal, key.by !== 'name');

@@ -167,13 +167,20 @@ export function readPath(record: unknown, path: readonly PathStep[], all = false
       value = Array.isArray(value) && value !== record ? membersOf(value, step.name) : memberOf(value, step.name);
     else {
       const items = asList(value);
-      const fitting = items.filter((item) => String(memberOf(item, step.where)) === step.is);
+      const fitting = pickedFrom(items, step);
       const isList = Array.isArray(value) && (items.length === 0 || items.some((item) => isThere(item, step.where)));
       if (!all) value = fitting[0];
       else value = fitting.length > 0 || isList ? fitting : undefined;
     }
   }
   return value;
+}
+
+/** Items that have this value; if none has it, those in which only its capitals differ, as RFC 7643 reads a `type`. */
+function pickedFrom(items: readonly unknown[], { where, is }: { where: string; is: string }): unknown[] {
+  const texts = items.map((item) => String(memberOf(item, where)));
+  const fold = texts.includes(is) ? (text: string) => text : (text: string) => text.toLowerCase();
+  return items.filter((_item, at) => fold(texts[at] ?? '') === fold(is));
 }
 
 function isThere(item: unknown, name: string): boolean {
@@ -207,7 +214,7 @@ function pickedItem(level: Record<string, unknown>, name: string, { where, is }:
   const known = level[name];
   const list: unknown[] = Array.isArray(known) ? known : [];
   level[name] = list;
-  const found = list.find((item) => String(memberOf(item, where)) === is);
+  const [found] = pickedFrom(list, { where, is });
   if (typeof found === 'object' && found !== null) return found as Record<string, unknown>;
   const made: Record<string, unknown> = { [where]: is };
   list.push(made);

@@ -20,7 +20,7 @@ export interface Comparison {
   compared: readonly string[];
   /** The values that are looked for; none for a search that proves nothing. */
   wanted: { reference?: string; number?: string; fields?: EmployeeFields };
-  fits: (record: EmployeeRecord) => boolean;
+  fits: (record: EmployeeRecord, raw?: unknown) => boolean;
 }
 
 type ListCall = Omit<Call, 'plan'> & { plan: CallPlan & { items: Expression } };
@@ -55,7 +55,7 @@ export async function searchByValue(
   let isUnclear = vague.length > MOST_READ;
   for (const { record } of isUnclear ? [] : vague) {
     const held = await read(record.ref.id);
-    if (held !== undefined && fits(held.record)) hits.set(held.record.ref.id, held.record.ref);
+    if (held !== undefined && fits(held.record, held.seen)) hits.set(held.record.ref.id, held.record.ref);
     else isUnclear ||= held === undefined || (await missingIn(held.seen, places)).length === places.length;
   }
   if (isUnclear && isTrusted && hits.size === 0) throw unshown(plan, places);
@@ -121,7 +121,7 @@ async function lookThrough(defined: Defined, call: ListCall, { compared, wanted,
       for (const [index, record] of records.entries()) {
         if (record === undefined)
           throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-        if (fits(record)) hits.set(record.ref.id, record.ref);
+        if (fits(record, items[index])) hits.set(record.ref.id, record.ref);
         else others.push({ record, missing: await missingIn(items[index], places) });
       }
       isWhole = end === 'whole';

@@ -2,7 +2,7 @@ import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
-import { refuseFields } from '../records.ts';
+import { foldText, refuseFields } from '../records.ts';
 import type { FieldPlan, HttpDefinition, WritePlan } from './definition.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
 import { dayAs, dayFrom, type Values } from './template.ts';
@@ -62,6 +62,21 @@ const LONGEST_ID = 2_000;
 export function idOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_ID ? value : undefined;
+}
+
+/**
+ * Whether an item of the lists that these fields are in has this address: people have more addresses than there are
+ * fields, and some of no type (RFC 7643, section 2.4).
+ */
+export function hasAddress(definition: HttpDefinition, keys: readonly string[], raw: unknown, address: string) {
+  const lists = definition.fields.filter(({ key, path }) => keys.includes(key) && path.some((step) => 'where' in step));
+  const held = lists.flatMap(({ path }) =>
+    readPath(
+      raw,
+      path.filter((step) => 'name' in step),
+    ),
+  );
+  return held.some((one) => typeof one === 'string' && foldText(one) === foldText(address));
 }
 
 /** Names every field that does not fit at once, without its value. */

@@ -46,8 +46,8 @@ function openPostgres(url: string): SqlDatabase {
             ? String
             : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
-    // A role or database may have another style, in which days are not YYYY-MM-DD.
-    onConnect: async (client) => void (await client.query('set datestyle to iso')),
+    // A role or database may have another style, in which days are not YYYY-MM-DD. The pool awaits it.
+    onConnect: ((client) => client.query('set datestyle to iso')) as (client: pg.ClientBase) => void,
   });
   // A dying connection also emits an error on the client object; without a listener that would end the process.
   pool.on('error', () => undefined);
