@@ -19,6 +19,7 @@ import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { EXIT, example, placesOf } from './command.ts';
+import { assertExists } from './open.ts';
 
 export function defineDoctor(command: Command): void {
   command
@@ -119,6 +120,7 @@ interface AfterRestore extends Omit<Restore, 'tenants'> {
 
 /** The results of the last restore: hires taken up again, questions asked, and what HR should check itself. */
 async function examineRestore({ tenantsDir, dataDir }: Places): Promise<AfterRestore | undefined> {
+  assertExists(storeFile(dataDir));
   const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
   try {
     const restored = await readRestore(store);

@@ -111,8 +111,7 @@ function ownTools(tool: string): ConnectorError {
     action: 'reject',
     message:
       `The store is in Postgres (HIREBRIDGE_STORE_URL), which has tools of its own: ${tool}, or a snapshot with ` +
-      'write-ahead log. After a restore run hirebridge restore without a file. See "Backup and restore" in ' +
-      'docs/operations.md.',
+      'write-ahead log. After a restore run hirebridge restore without a file. See docs/backup.md.',
   });
 }
 

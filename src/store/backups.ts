@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, link, open, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
@@ -35,7 +35,10 @@ export interface RestoredTenant {
   asked: { holdId: string; jobCandidateId: string | null; code: string; isOpen: boolean }[];
 }
 
-/** Copies a store into a file while other processes work on. @throws ConnectorError BACKUP_EXISTS, STORE_UNSOUND */
+/**
+ * Copies a store into a file while other processes work on.
+ * @throws ConnectorError BACKUP_EXISTS, COPY_FAILED, STORE_UNSOUND
+ */
 export async function backUp(file: string, target: string): Promise<void> {
   if (existsSync(target))
     throw new ConnectorError({
@@ -50,7 +53,7 @@ export async function backUp(file: string, target: string): Promise<void> {
 
 /**
  * Replaces the store with a backup. The store before is kept beside it, under the name in `kept`.
- * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, STORE_TOO_NEW
+ * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, COPY_FAILED, STORE_TOO_NEW
  */
 export async function restore(
   file: string,
@@ -68,6 +71,9 @@ export async function restore(
       message: `Another process has ${file} open. End every hirebridge on this machine, and start the restore again.`,
     });
   const ready = `${file}.restored`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  // A restore that was killed may have left these: SQLite would play the old log into this copy.
+  await removeSqlite(ready);
   await copySqlite(backup, ready);
   try {
     // Check first, so that no other kind of file, and no store of a newer version, ever replaces the store.
@@ -80,9 +86,13 @@ export async function restore(
     await replaceSqlite(file, ready, kept);
     return { kept: isThere ? kept : undefined };
   } catch (error) {
-    for (const end of ['', '-wal', '-shm']) await rm(`${ready}${end}`, { force: true });
+    await removeSqlite(ready);
     throw error;
   }
+}
+
+async function removeSqlite(file: string): Promise<void> {
+  for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
 }
 
 /** Erases again the people whom the replaced store, or the list beside it, names as erased. */
@@ -243,21 +253,35 @@ function storeUnsound(file: string, why: string): ConnectorError {
 async function copySqlite(from: string, to: string): Promise<void> {
   const half = `${to}.part`;
   await rm(half, { force: true });
+  try {
+    // SQLite fills an empty file, and would let others read one that it makes itself.
+    await writeFile(half, '', { mode: 0o600, flag: 'wx' });
+    vacuumInto(half, from);
+    await moveInto(half, to);
+  } catch (cause) {
+    await rm(half, { force: true });
+    throw new ConnectorError({
+      code: 'COPY_FAILED',
+      action: 'retry',
+      message:
+        `${from} could not be copied to ${to}: ${cause instanceof Error ? cause.message : String(cause)}. Nothing ` +
+        'was changed. Make sure that the folder exists, can be written and has room for the copy, then try again.',
+      cause,
+    });
+  }
+}
+
+function vacuumInto(to: string, from: string): void {
   const database = new DatabaseSync(from, { readOnly: true });
   try {
     database.exec('pragma busy_timeout = 10000');
     // The copy is written like a store: without this, pages keep a second copy of rows that moved while it was made,
     // which nothing that is deleted later reaches.
     database.exec('pragma secure_delete = on');
-    database.prepare('vacuum into ?').run(half);
-  } catch (error) {
-    await rm(half, { force: true });
-    throw error;
+    database.prepare('vacuum into ?').run(to);
   } finally {
     database.close();
   }
-  await chmod(half, 0o600);
-  await moveInto(half, to);
 }
 
 /** What SQLite finds wrong in a file; undefined if it is a sound database. */

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { insertHires } from '../../src/store/hires.ts';
@@ -49,6 +49,67 @@ test('a backup that is made while webhooks are stored is sound, and for its owne
   expect(count).toBeLessThanOrEqual(stored);
   const again = await runCommand(['backup', copy, '--data', data]);
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('[BACKUP_EXISTS]') });
+});
+
+test('nobody else can read a backup while it is made', async () => {
+  const { data, store } = await started();
+  const copy = join(data, 'copy.db');
+  const body = 'x'.repeat(900_000);
+  for (let stored = 0; stored < 40; stored++) await insertDelivery(store, { ...delivery, bodyHash: `${stored}`, body });
+  const backup = runCommand(['backup', copy, '--data', data]);
+  let ended = false;
+  void backup.finally(() => (ended = true));
+  const modes = new Set<number>();
+  while (!ended) {
+    const part = await stat(`${copy}.part`).catch(() => undefined);
+    if (part !== undefined) modes.add(part.mode & 0o777);
+  }
+  expect(await backup).toMatchObject({ code: 0 });
+  expect([...modes]).toEqual([0o600]);
+});
+
+test('a backup that cannot be written says where, why and what to do', async () => {
+  const { data } = await started();
+  const copy = join(data, 'no-such-folder', 'copy.db');
+  const { code, stderr } = await runCommand(['backup', copy, '--data', data]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${join(data, 'store.db')} could not be copied to ${copy}: ENOENT`);
+  expect(stderr).toContain('Make sure that the folder exists');
+  expect(stderr).toContain('[COPY_FAILED]');
+});
+
+test('a backup is put back on a new machine, which has no data directory yet', async () => {
+  const { data, store } = await started();
+  await insertHires(store, [hire('7')]);
+  const copy = join(data, 'copy.db');
+  await runCommand(['backup', copy, '--data', data]);
+  const fresh = join(await scratchDir(), 'data');
+  expect(await runCommand(['doctor', '--after-restore', '--data', fresh])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('[STORE_MISSING]'),
+  });
+  expect(existsSync(fresh)).toBe(false);
+  expect(await runCommand(['restore', copy, '--yes', '--data', fresh])).toMatchObject({ code: 0, stderr: '' });
+  expect(statSync(fresh).mode & 0o777).toBe(0o700);
+  const restored = await openStore(`sqlite:${join(fresh, 'store.db')}`);
+  onTestFinished(() => restored.close());
+  expect(await restored.kysely.selectFrom('hires').selectAll().execute()).toHaveLength(1);
+});
+
+test('the log that a killed restore left is not played into the next backup', async () => {
+  const { data, store } = await started();
+  const copy = join(data, 'copy.db');
+  await runCommand(['backup', copy, '--data', data]);
+  await store.close();
+  const other = await started();
+  await insertHires(other.store, [hire('7')]);
+  for (const end of ['', '-wal', '-shm'])
+    await copyFile(join(other.data, `store.db${end}`), join(data, `store.db.restored${end}`));
+  const { code, stderr } = await runCommand(['restore', copy, '--yes', '--data', data]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const restored = await openStore(`sqlite:${join(data, 'store.db')}`);
+  onTestFinished(() => restored.close());
+  expect(await restored.kysely.selectFrom('hires').selectAll().execute()).toEqual([]);
 });
 
 test('a restore waits for the store to be free, keeps it, and has everything compared', async () => {
