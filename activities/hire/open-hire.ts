@@ -9,6 +9,7 @@ import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan
 import { shownStatus } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { observes } from '../../src/store/freezes.ts';
+import { addHints } from '../../src/store/hints.ts';
 import { endEarlier, endHire, endOutlived, moveResting } from '../../src/store/hire-states.ts';
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
@@ -21,7 +22,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import { traceOpened } from '../../src/trace.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guarded } from '../guarded.ts';
-import { askAbout } from '../reconcile/baseline.ts';
+import { UNSHOWN } from '../reconcile/lost-hires.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
@@ -122,8 +123,7 @@ async function openPeriod(
   const seen = await seePerson(store, connection, jobCandidateId);
   const { presence } = seen;
   const isForgotten = behind === period;
-  if (isForgotten && presence.verdict === 'missing')
-    await askAbout(deps, tenantId, 'HIRES_NOT_RESTORED', [jobCandidateId]);
+  if (isForgotten && presence.verdict === 'missing') await addHints(store, tenantId, UNSHOWN, [jobCandidateId]);
   if (presence.verdict === 'missing' || (presence.verdict === 'out' && !isForgotten)) return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
   const ref = { tenantId, jobCandidateId, period };

@@ -1,5 +1,6 @@
 import { followedStates } from '../../src/hire/hire.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
+import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { latestHires } from '../../src/store/hires.ts';
 import { nextTraced, readAbsent, readTraces } from '../../src/store/reconciles.ts';
 import type { HireRow } from '../../src/store/schema.ts';
@@ -12,6 +13,8 @@ import type { Run } from './run.ts';
 
 /** Job candidates fetched per call. */
 const AT_ONCE = 100;
+/** Hints of this name gather hires that the store does not know and the partner does not show. */
+export const UNSHOWN = 'unshown';
 
 /**
  * After a restore, or in a new store: finds hires that the store does not know and whose people have left the stage
@@ -29,10 +32,7 @@ export async function openLost(run: Run): Promise<boolean> {
   const ids = await nextTraced(deps.store, tenantId, { after: position.after, limit: AT_ONCE });
   await openUnknown(run, ids);
   const last = ids.at(-1);
-  if (last === undefined) {
-    await askAbout(deps, tenantId, 'HIRES_NOT_RESTORED', run.plan.unshown ?? []);
-    return true;
-  }
+  if (last === undefined) return true;
   run.position = { ...position, after: last };
   return false;
 }
@@ -51,8 +51,7 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
     for (const [index, jobCandidateId] of unknown.entries()) {
       const shown: JobCandidate | undefined = fetched[index]?.jobCandidate;
       if (shown === undefined) {
-        run.plan = { ...run.plan, unshown: [...new Set([...(run.plan.unshown ?? []), jobCandidateId])] };
-        run.isPlanChanged = true;
+        await addHints(store, tenantId, UNSHOWN, [jobCandidateId]);
         continue;
       }
       const { candidateId, jobId } = shown;
@@ -65,6 +64,15 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
       counts.started += 1;
     }
   }
+}
+
+/** Asks one question about all hires that the restored or rebuilt store does not know and the partner does not show. */
+export async function askAboutUnshown({ deps, tenantId }: Run): Promise<void> {
+  const unshown = await readHints(deps.store, tenantId, UNSHOWN);
+  if (unshown.length === 0) return;
+  const ids = unshown.map(({ recordId }) => recordId);
+  await askAbout(deps, tenantId, 'HIRES_NOT_RESTORED', ids);
+  await clearHints(deps.store, tenantId, UNSHOWN, unshown);
 }
 
 /** People hired by other tenants of the company, whose enrolments carry the same references. */

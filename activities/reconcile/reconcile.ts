@@ -62,7 +62,7 @@ import {
   unlikeTotals,
   waitsForCreateStage,
 } from './decisions.ts';
-import { openLost, signalOffUnlisted } from './lost-hires.ts';
+import { askAboutUnshown, openLost, signalOffUnlisted } from './lost-hires.ts';
 import { refreshJobs } from './refresh-jobs.ts';
 import {
   afterPage,
@@ -419,6 +419,7 @@ async function finish(run: Run): Promise<Reconciled> {
   const { store, log } = deps;
   await signalOutOfScope(run);
   await signalOffUnlisted(run);
+  await askAboutUnshown(run);
   await watchFields(deps, connection);
   const seen = await countSeen(store, tenantId);
   const people = kind === 'baseline' ? seen.hired + seen.rejected : seen.hired;

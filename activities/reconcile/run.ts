@@ -55,8 +55,6 @@ export interface Plan {
   broken: string[];
   /** Jobs that hints name and the jobs list leaves out. */
   unlisted?: string[];
-  /** Hires that the restored or rebuilt store does not know and the partner does not show. */
-  unshown?: string[];
   /** Hints to clear when the reconcile is over. */
   hints: Hint[];
 }

@@ -76,7 +76,7 @@ function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
 
 /** Streams whose records have ids of their own, and name a person. */
 export const NAMED = ['interviews', 'screenings', 'bookings'];
-const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'accounts', 'invitations', 'starts', 'absent'];
+const OF_APPLICATIONS = 'applications consents documents accounts invitations starts absent unshown'.split(' ');
 
 /** The kind of a person's ids that the records of a stream, or hints of a name, use. */
 export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
