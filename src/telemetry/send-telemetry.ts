@@ -3,17 +3,21 @@ import {
   type Attributes,
   type Context,
   context,
+  type HrTime,
   propagation,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
   type Tracer,
   trace,
+  ValueType,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { hrTime, hrTimeDuration, millisToHrTime, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
@@ -24,12 +28,28 @@ import {
   serviceInstanceIdDetector,
 } from '@opentelemetry/resources';
 import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  type Histogram,
+  type MetricData,
+  type MetricProducer,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import {
   BasicTracerProvider,
   BatchSpanProcessor,
   RandomIdGenerator,
   type ReadableSpan,
   type SpanExporter,
+  type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
+import type { Context as ActivityContext } from '@temporalio/activity';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
+import { extractContextFromHeaders, TRACE_HEADER } from '@temporalio/interceptors-opentelemetry/lib/instrumentation.js';
+import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
+import type { WorkflowInfo } from '@temporalio/workflow';
 import type { Registry } from 'prom-client';
 import { isConnectorError } from '../errors.ts';
 import {
@@ -42,18 +62,15 @@ import {
   type Tracing,
 } from '../trace.ts';
 import { within } from '../within.ts';
-import type { Asked, Part, Telemetry } from './telemetry.ts';
+import type { Asked, Part, Telemetry, TemporalTelemetry, WorkflowSpan } from './telemetry.ts';
 
 const CLOSE_MS = 2_000;
 
-/** Loads and installs OpenTelemetry's SDK, which reads its settings from OTEL_* itself. */
-export async function sendTelemetry(part: Part, registry: Registry, asked: Asked): Promise<Telemetry> {
+/** Installs OpenTelemetry's SDK, which reads its settings from OTEL_* itself. */
+export function sendTelemetry(part: Part, registry: Registry, asked: Asked): Telemetry {
   const resource = resourceOf(part);
   const closers: (() => Promise<void>)[] = [];
-  if (asked.metrics) {
-    const { sendMetrics } = await import('./send-metrics.ts');
-    closers.push(sendMetrics(registry, resource));
-  }
+  if (asked.metrics) closers.push(sendMetrics(registry, resource));
   const telemetry: Telemetry = {
     async close() {
       installTracing(undefined);
@@ -71,7 +88,6 @@ export async function sendTelemetry(part: Part, registry: Registry, asked: Asked
   installTracing(tracing);
   closers.push(() => provider.shutdown());
   if (part !== 'worker') return telemetry;
-  const { temporalTelemetry } = await import('./temporal-telemetry.ts');
   return { ...telemetry, temporal: temporalTelemetry(processor, resource, rootOf) };
 }
 
@@ -182,4 +198,157 @@ function fail(span: Span, error: unknown): void {
 function failAs(span: Span, code: string): void {
   span.setAttribute('error.type', code);
   span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+}
+
+const EVERY_MS = 60_000;
+const MOST_MS = 30_000;
+
+/** Sends the metrics of `/metrics` unchanged every minute (OTEL_METRIC_EXPORT_INTERVAL). Returns how to stop it. */
+function sendMetrics(registry: Registry, resource: Resource): () => Promise<void> {
+  const everyMs = Number(process.env['OTEL_METRIC_EXPORT_INTERVAL'] ?? '') || EVERY_MS;
+  const reader = new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter(),
+    exportIntervalMillis: everyMs,
+    exportTimeoutMillis: Math.min(everyMs, MOST_MS),
+  });
+  reader.setMetricProducer(producerOf(registry, resource));
+  return () => reader.shutdown();
+}
+
+/** Uses prom-client's counts for all readers: a second set of instruments would drift apart from it. */
+function producerOf(registry: Registry, resource: Resource): MetricProducer {
+  const startTime = millisToHrTime(performance.timeOrigin);
+  return {
+    async collect() {
+      const times = { startTime, endTime: hrTime() };
+      const counted = (await registry.getMetricsAsJSON()) as unknown as Counted[];
+      const metrics = counted.map((metric) => toMetricData(metric, times));
+      return { resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'hirebridge' }, metrics }] }, errors: [] };
+    },
+  };
+}
+
+/** prom-client's output; its own types leave out some members of a histogram's values. */
+interface Counted {
+  name: string;
+  help: string;
+  type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  values: { value: number; labels: Record<string, string | number>; metricName?: string }[];
+}
+
+type Times = { startTime: HrTime; endTime: HrTime };
+
+function toMetricData({ name, help, type, values }: Counted, times: Times): MetricData {
+  const common = {
+    descriptor: { name, description: help, unit: name.endsWith('_seconds') ? 's' : '', valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+  const points = values.map(({ value, labels }): DataPoint<number> => ({ ...times, attributes: labels, value }));
+  if (type === 'counter') return { ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points };
+  if (type !== 'histogram') return { ...common, dataPointType: DataPointType.GAUGE, dataPoints: points };
+  return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints: histograms(name, values, times) };
+}
+
+/** Prometheus' buckets include the smaller ones, as separate values; OTLP wants separate counts in one point. */
+function histograms(name: string, values: Counted['values'], times: Times): DataPoint<Histogram>[] {
+  const series = Map.groupBy(values, ({ labels: { le: _bound, ...labels } }) => JSON.stringify(labels));
+  return [...series.values()].map((own) => {
+    const of = (metricName: string): number => own.find((one) => one.metricName === metricName)?.value ?? 0;
+    const buckets = own.filter(({ metricName }) => metricName === `${name}_bucket`);
+    const { le: _bound, ...attributes } = own[0]?.labels ?? {};
+    const counts = buckets.map(({ value }, place) => value - (buckets[place - 1]?.value ?? 0));
+    const boundaries = buckets.map(({ labels }) => Number(labels['le'])).filter(Number.isFinite);
+    return {
+      ...times,
+      attributes: attributes as Attributes,
+      value: { buckets: { boundaries, counts }, sum: of(`${name}_sum`), count: of(`${name}_count`) },
+    };
+  });
+}
+
+/** Temporal's interceptors for client and activities. `rootOf`: the parent of a hire's spans. */
+function temporalTelemetry(
+  processor: SpanProcessor,
+  resource: Resource,
+  rootOf: (hire: TracedHire) => Context,
+): TemporalTelemetry {
+  return {
+    client: new OpenTelemetryWorkflowClientInterceptor(),
+    activity: [(ctx) => ({ inbound: activityInterceptor(ctx, rootOf) })],
+    sinks: {
+      spans: { ended: { fn: (info, span) => processor.onEnd(fromWorkflow(span, info, resource)) } },
+    },
+  };
+}
+
+/**
+ * Temporal's own interceptor, with the right trace for the activity. A hire's activity belongs to the hire's trace,
+ * even if a command without telemetry started the workflow; any other begins a trace if its workflow has none.
+ */
+function activityInterceptor(ctx: ActivityContext, rootOf: (hire: TracedHire) => Context) {
+  const own = new OpenTelemetryActivityInboundInterceptor(ctx);
+  const hire = hireOf(ctx.info.workflowExecution?.workflowId ?? '');
+  return {
+    execute: ((input, next) => {
+      const came = spanContextIn(input.headers);
+      if (hire === undefined) return own.execute(came?.traceFlags === 1 ? input : without(input), next);
+      const root = rootOf(hire);
+      const isInTrace = came?.traceId === trace.getSpanContext(root)?.traceId;
+      return own.execute(isInTrace ? input : { ...input, headers: { ...input.headers, ...headerOf(root) } }, next);
+    }) satisfies OpenTelemetryActivityInboundInterceptor['execute'],
+  };
+}
+
+/** Parses an id of `hireWorkflowId`: INSTALLATION/hire/TENANT/JOB CANDIDATE. */
+function hireOf(workflowId: string): TracedHire | undefined {
+  const [, installationId, tenantId, jobCandidateId] = /^([^/]+)\/hire\/([^/]+)\/([^/]+)$/.exec(workflowId) ?? [];
+  if (installationId === undefined || tenantId === undefined || jobCandidateId === undefined) return undefined;
+  return { installationId, tenantId, jobCandidateId };
+}
+
+function spanContextIn(headers: Headers): SpanContext | undefined {
+  const from = extractContextFromHeaders(headers);
+  return from === undefined ? undefined : trace.getSpanContext(from);
+}
+
+function without<Input extends { headers: Headers }>(input: Input): Input {
+  const { [TRACE_HEADER]: _trace, ...headers } = input.headers;
+  return { ...input, headers };
+}
+
+function headerOf(at: Context): Headers {
+  const carrier: Record<string, string> = {};
+  propagation.inject(at, carrier);
+  return { [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
+}
+
+/** A workflow's span in the SDK's form. */
+function fromWorkflow(span: WorkflowSpan, { workflowId, runId, workflowType }: WorkflowInfo, resource: Resource) {
+  const { name, place, parentSpanId, failed } = span;
+  const [startTime, endTime] = [millisToHrTime(span.startedAt), millisToHrTime(span.endedAt)];
+  const sampled = { traceId: place.traceId, traceFlags: TraceFlags.SAMPLED };
+  return {
+    name,
+    kind: SpanKind.INTERNAL,
+    spanContext: () => ({ ...sampled, spanId: place.spanId }),
+    parentSpanContext: { ...sampled, spanId: parentSpanId },
+    startTime,
+    endTime,
+    duration: hrTimeDuration(startTime, endTime),
+    ended: true,
+    status: failed === undefined ? { code: SpanStatusCode.OK } : { code: SpanStatusCode.ERROR, message: failed },
+    attributes: {
+      temporalWorkflowId: workflowId,
+      run_id: runId,
+      temporalWorkflowType: workflowType,
+      ...(failed === undefined ? {} : { 'error.type': failed }),
+    },
+    links: [],
+    events: [],
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+    instrumentationScope: { name: 'hirebridge' },
+    resource,
+  } satisfies ReadableSpan;
 }
