@@ -4,8 +4,12 @@ import { onTestFinished } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
 import { webhookHeaders } from '../../src/partner/webhook.ts';
 import type { ReceiverTenant } from '../../src/receiver/admit.ts';
-import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
-import { createReceiverMetrics, type ReceiverOptions, startReceiver } from '../../src/receiver/receiver.ts';
+import {
+  createReceiverMetrics,
+  type DeliveryStore,
+  type ReceiverOptions,
+  startReceiver,
+} from '../../src/receiver/receiver.ts';
 import { createDeliveryBatches } from '../../src/store/inbox.ts';
 import { openStore, type Store, storeTrouble } from '../../src/store/open-store.ts';
 

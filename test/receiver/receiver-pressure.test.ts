@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
+import type { DeliveryStore } from '../../src/receiver/receiver.ts';
 import { patience } from '../harness/pace.ts';
 import { deliver, deliveryStore, hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
