@@ -1,5 +1,11 @@
-import { assessmentFlows, assessments } from './assessments.ts';
-import { bookingSchedules, bookings, campaigns, sites } from './booking-and-campaigns.ts';
+import {
+  assessmentFlows,
+  assessments,
+  bookingSchedules,
+  bookings,
+  campaigns,
+  sites,
+} from './assessments-and-booking.ts';
 import { onboarding } from './onboarding.ts';
 import type { Operation, OperationTree } from './operation.ts';
 import {
