@@ -26,10 +26,11 @@ for (const [section, all] of Object.entries(sections)) {
   for (const line of found) console.log(`  ${line}`);
 }
 
-const { files, withOneImporter, exports, exportsWithOneImporter, importLines, lines } = countCode(tree);
+const { files, withOneImporter, entries, exports, exportsWithOneImporter, importLines, lines } = countCode(tree);
 const share = (some: number, all: number): string => `${some} of ${all}, ${Math.round((100 * some) / all)} %`;
 console.log(`files: ${files}`);
 console.log(`files with one importer: ${share(withOneImporter, files)}`);
+console.log(`  without entries of registries: ${share(withOneImporter - entries, files - entries)}`);
 console.log(`exported names with one importer: ${share(exportsWithOneImporter, exports)}`);
 console.log(`lines of imports: ${importLines}`);
 console.log(`lines without sandbox and contract: ${lines}`);
