@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { PairPlan } from '../../src/exchange/plan-pair.ts';
 import { storedForm } from '../../src/exchange/see-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
+import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { ownValues } from '../fields/field-values.ts';
 import type { SendGuard } from '../hire/write-once.ts';

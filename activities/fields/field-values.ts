@@ -10,7 +10,7 @@ import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type FieldTrouble, type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
 import { foldLabel, type MappingSources } from '../../src/mapping/read-source.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import type { CustomFieldValue } from '../../src/partner/contract/custom-field-values.ts';
+import type { CustomFieldValue } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { encodeValue } from '../../src/partner/custom-field-forms.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';

@@ -1,5 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
-import { type CustomFieldValueInput, readMultiSelect } from '../../src/partner/contract/custom-field-values.ts';
+import { type CustomFieldValueInput, readMultiSelect } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { stageTypes } from '../../src/partner/contract/pipelines.ts';
 import type { OptionPlan } from '../../src/plan/plan-options.ts';

@@ -8,7 +8,7 @@ import { applies, evaluateField, type Refusal, valueBack } from '../mapping/eval
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { bareText, foldLabel, type MappingSources } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
-import type { CustomFieldValue } from '../partner/contract/custom-field-values.ts';
+import type { CustomFieldValue } from '../partner/contract/custom-fields.ts';
 import { encodeValue } from '../partner/custom-field-forms.ts';
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';

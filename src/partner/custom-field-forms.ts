@@ -1,6 +1,6 @@
 import type { FieldValue } from '../hire/hire.ts';
 import { decimalValue } from '../values/transforms.ts';
-import { readMultiSelect } from './contract/custom-field-values.ts';
+import { readMultiSelect } from './contract/custom-fields.ts';
 
 /** A definition's facts about its values. */
 interface ValueForm {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultBuckets, minutesPerQuestion } from '../../src/partner/contract/assessment.ts';
-import { readMultiSelect } from '../../src/partner/contract/custom-field-values.ts';
+import { readMultiSelect } from '../../src/partner/contract/custom-fields.ts';
 import { defaultStageTypes, systemStageTypes } from '../../src/partner/contract/pipelines.ts';
 
 describe('constants of the specification', () => {

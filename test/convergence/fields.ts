@@ -1,5 +1,5 @@
 import type { FieldValue } from '../../src/hire/hire.ts';
-import type { CustomFieldInput } from '../../src/partner/contract/custom-field-values.ts';
+import type { CustomFieldInput } from '../../src/partner/contract/custom-fields.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 
 /** One field of the two-way set: who owns it, and where it stands on both sides. */

@@ -4,7 +4,7 @@ import type { HrisConnection, Requisitions } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { OpenTenant } from '../../src/operator/open-tenant.ts';
-import { readMultiSelect } from '../../src/partner/contract/custom-field-values.ts';
+import { readMultiSelect } from '../../src/partner/contract/custom-fields.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { createSteppedClock, type SteppedClock } from '../../src/sandbox/quirks.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CustomFieldInputs, CustomFieldsOfCandidate } from './custom-field-values.ts';
+import { CustomFieldInputs, CustomFieldsOfCandidate } from './custom-fields.ts';
 import {
   defineEndpoint,
   errorsOf,

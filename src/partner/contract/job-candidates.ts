@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BulkIds, Candidate, ResumeBatch, ResumeUrls } from './candidates.ts';
-import { CustomFieldsShown } from './custom-field-values.ts';
+import { CustomFieldsShown } from './custom-fields.ts';
 import {
   Confirmation,
   defineEndpoint,

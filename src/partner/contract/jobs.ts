@@ -1,6 +1,6 @@
 /** Sections 2.2, 4.2: jobs. `GET /jobs/:jobId` and the update have no shape, see undefinedEndpoints. */
 import { z } from 'zod';
-import { CustomFieldInputs, CustomFieldsShown } from './custom-field-values.ts';
+import { CustomFieldInputs, CustomFieldsShown } from './custom-fields.ts';
 import { defineEndpoint, errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './endpoint.ts';
 import {
   AnyObject,

@@ -1,5 +1,4 @@
-import { readMultiSelect } from '../../partner/contract/custom-field-values.ts';
-import { candidateSections, jobSections } from '../../partner/contract/custom-fields.ts';
+import { candidateSections, jobSections, readMultiSelect } from '../../partner/contract/custom-fields.ts';
 import { ApiError, type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
 import { stableUuid } from '../random.ts';
 
