@@ -9,16 +9,15 @@ import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, fingerprintOf, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
-import type { LimitedEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
+import { type LimitedEndpoints, withEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
 import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import { keepMappingVersion } from '../src/store/mapping-versions.ts';
 import type { Store } from '../src/store/open-store.ts';
 import { hrisAccount, type Limited } from '../src/store/rate-limits.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
-import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
-import { limitPartner } from '../src/tenants/limit-partner.ts';
 import {
+  amendmentMapping,
   destinationTenant,
   loadExchangeMapping,
   loadStreamMapping,
@@ -209,7 +208,8 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const landings = await loadLandings(tenant);
   const exchanges = await loadExchanges(tenant, mapping);
   const overrides = Overrides.parse(tenant.partner.overrides);
-  const rateLimit = limitPartner(tenant, rateLimitOf);
+  const { share } = tenant.partner.rateLimit ?? {};
+  const rateLimit = withEndpoints((upstream) => rateLimitOf({ tenantId: tenant.tenant, upstream, share }));
   const key = createKeyLatch(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,

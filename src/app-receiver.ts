@@ -122,7 +122,7 @@ async function openDeliveryStore(
   ] = await Promise.all([
     import('./store/open-store.ts'),
     import('./store/inbox.ts'),
-    import('./tenants/watch-tenants.ts'),
+    import('./tenants/current-tenants.ts'),
     import('./receiver/receiver-tenants.ts'),
     import('./store/processes.ts'),
     import('./store/webhook-refusals.ts'),

@@ -34,10 +34,9 @@ import { createHireClient, type HireClient, paceStarts, signalHire } from './tem
 import { hireWorkflowId } from './temporal/ids.ts';
 import { askLastReconcile, hintStream, triggerReconcile } from './temporal/schedules.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
-import { currentTenants } from './tenants/current-tenants.ts';
+import { currentTenants, startWithFolder, watchTenants } from './tenants/current-tenants.ts';
 import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
-import { startWithFolder, watchTenants } from './tenants/watch-tenants.ts';
 import { tracedForHire } from './trace.ts';
 import { openKeys } from './vault/keys.ts';
 import { within } from './within.ts';

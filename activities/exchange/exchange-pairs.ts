@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sumOfTallies, type Tally, type WrittenPairs, withoutAllowed } from '../../src/exchange/pair-limits.ts';
 import { giversFirst, TAKEN } from '../../src/exchange/plan-pair.ts';
+import { amendsOnly } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
+import { holdOf } from '../../src/hire/holds.ts';
 import { commitPairs, countMarked, forgetAllowed, type PairCounts, savePair } from '../../src/store/exchange-pairs.ts';
-import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import { countUndecided, hasUndecided, settleConflicts } from '../../src/store/field-conflicts.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { askAnew, closeTenantHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { countPairs, findPairs, findRefusedPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
@@ -14,7 +17,6 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { type Beat, inRun, stopAt } from '../streams/reading.ts';
-import { askAboutConflicts } from './ask-about-conflicts.ts';
 import { type ExchangeContext, openContext, scopeOf } from './open-context.ts';
 import { forgetUnlinked, noteUnread, type ReadPair, readPairs } from './read-pairs.ts';
 import {
@@ -476,4 +478,22 @@ function writtenLater(context: ExchangeContext, busy: readonly PlannedPair[], is
   const isSlow = ({ plan }: PlannedPair): boolean =>
     plan.toHris.some(isShared) || plan.toPartner.some((one) => 'property' in one.at && isShared(one));
   return busy.filter(isSlow).slice(SOON);
+}
+
+/**
+ * Opens the tenant's hold if conflicts wait for a decision, and closes it once none do. A hold whose own conflicts are
+ * all settled asks anew about those found since: no answer to it would decide them.
+ */
+async function askAboutConflicts(context: ExchangeContext): Promise<void> {
+  const { store } = context.deps;
+  const { tenantId, stream } = context.key;
+  // Each stream has its own code, because a tenant has at most one open hold per code.
+  const conflicts = context.entity === 'job' ? 'POSITION_CONFLICTS' : 'FIELD_CONFLICTS';
+  const code = amendsOnly(context.mapping) ? 'AMENDMENTS' : conflicts;
+  const count = await countUndecided(store, context.key);
+  if (count === 0) return closeTenantHolds(store, tenantId, code);
+  const hold = { tenantId, ...holdOf(code, { stream, count }) };
+  const { holdId, fresh } = await openHold(store, hold);
+  const askedAt = Number((await readHold(store, holdId))?.opened_at);
+  if (!fresh && !(await hasUndecided(store, { tenantId, stream, askedAt }, []))) await askAnew(store, holdId, hold);
 }

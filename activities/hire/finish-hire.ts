@@ -3,7 +3,7 @@ import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, type EmployeeFields, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
-import { urlOfEmployee } from '../../src/hris/employee-url.ts';
+import { urlOfEmployee } from '../../src/hris/option-types.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { type BackValue, evaluateBack } from '../../src/mapping/evaluate.ts';
 import { foldLabel } from '../../src/mapping/read-source.ts';

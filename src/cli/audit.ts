@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { duration } from '../hris/duration.ts';
+import { duration } from '../hris/option-types.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { readWrites } from '../operator/writes.ts';
 import { type ChainVerdict, exportAudit, HEADS_FILE, noteLook, verifyAudit } from '../store/audit.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
-import { duration } from '../hris/duration.ts';
+import { duration } from '../hris/option-types.ts';
 import { listEvents, replayEvents, type WhichEvents } from '../store/events-out.ts';
 import type { Store } from '../store/open-store.ts';
 import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
@@ -24,7 +24,7 @@ export function defineEvents(command: Command): void {
     .command('schema')
     .description('Print the JSON Schema of what is sent.')
     .addHelpText('after', example('hirebridge events schema > events.schema.json'))
-    .action(async () => printJson((await import('../worker/send-events.ts')).eventSchema()));
+    .action(async () => printJson((await import('../worker/outgoing.ts')).eventSchema()));
 }
 
 function which(command: Command): Command {

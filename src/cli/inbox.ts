@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { duration } from '../hris/duration.ts';
+import { duration } from '../hris/option-types.ts';
 import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
 import { leftStates } from '../store/schema.ts';
 import { AS, byOf, example, listedFilter, placesOf, printJson, renderListed, say } from './command.ts';

@@ -16,13 +16,13 @@ import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { type Candidate, isSameCandidate, type Person } from '../person/person.ts';
 import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/identity-ladder.ts';
+import { withEndpoints } from '../rate-limit/kept-rate-limits.ts';
 import type { TenantAct } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
 import { type ImportedLink, importLinks } from '../store/people.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import { findPerson } from '../store/persons.ts';
 import { openRateLimit } from '../store/rate-limits.ts';
-import { limitPartner } from '../tenants/limit-partner.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { type Problem, refuse } from '../yaml/yaml-file.ts';
 import { asOption, byOf, EXIT, example, placesOf, renderTable, say } from './command.ts';
@@ -91,7 +91,8 @@ const READ_MS = 30_000;
 export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
   const { text, lines } = readLinkFile(file);
   const log = createLogger('command');
-  const rateLimit = limitPartner(tenant, (limited) => openRateLimit(store, limited, log));
+  const limited = { tenantId: tenant.tenant, share: tenant.partner.rateLimit?.share };
+  const rateLimit = withEndpoints((upstream) => openRateLimit(store, { ...limited, upstream }, log));
   const partner = openPartner(tenant, rateLimit);
   const hris = await openHris(tenant, store, (keeper) => keeper);
   try {

@@ -17,6 +17,7 @@ import { findHires, type HirePageFilter, type HireSearch, listHiresPage } from '
 import type { Store } from '../store/open-store.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
+import { isRefresh } from './admit.ts';
 import {
   actForm,
   addressOf,
@@ -42,7 +43,6 @@ import {
   time,
   withoutCommands,
 } from './layout.ts';
-import { isRefresh } from './refresh.ts';
 
 /** The list of hires, the story of one, and the explanation of its values. */
 export function addHires(app: ConsoleApp, parts: ConsoleParts): void {

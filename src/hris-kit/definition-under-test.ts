@@ -6,9 +6,17 @@ import type { FieldPlan, HttpDefinition } from '../hris/http/definition.ts';
 import { type CommonOptions, type OpenDefinition, openDefinition } from '../hris/http/http.ts';
 import { noLimits } from '../hris/http-line.ts';
 import type { CreateResult, HrisConnection } from '../hris/port.ts';
-import type { HrisProfile, HrisUnderTest, Need, Powers, Spell } from './hris-under-test.ts';
-import { offers, signal, write } from './hris-under-test.ts';
-import { httpPowers } from './http-powers.ts';
+import {
+  type HrisProfile,
+  type HrisUnderTest,
+  httpPowers,
+  type Need,
+  offers,
+  type Powers,
+  type Spell,
+  signal,
+  write,
+} from './hris-under-test.ts';
 import { PURPOSE, startHttpProxy } from './http-proxy.ts';
 
 /** A request that was made, as in the definition: without any value. */

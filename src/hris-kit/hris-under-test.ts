@@ -2,7 +2,7 @@ import { isConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../hire/hire.ts';
 import type { CreateResult, HrisConnection, WriteOptions } from '../hris/port.ts';
 import type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
-import type { AskedRequest } from './http-proxy.ts';
+import { type AskedRequest, startHttpProxy } from './http-proxy.ts';
 
 /** The values that the suite writes into an HRIS of one kind, by its fields. */
 export interface HrisProfile {
@@ -103,7 +103,7 @@ export interface Powers {
   custom: { key: string; label: string; value: EmployeeFields[string] };
 }
 
-export interface TlsEnds {
+interface TlsEnds {
   right: HrisConnection;
   wrong: HrisConnection;
   /** How many of our bytes or requests got through. */
@@ -118,7 +118,7 @@ export interface Spell {
 }
 
 /** What a fault affects; a create by default. */
-export type Struck = 'create' | 'file' | 'amendment';
+type Struck = 'create' | 'file' | 'amendment';
 
 /** A connection on which messages of a create can be lost. */
 export interface Wire {
@@ -183,7 +183,7 @@ export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: N
 }
 
 /** The place at which the author of an adapter adds it. */
-export function placeOf(need: Need): string {
+function placeOf(need: Need): string {
   if (need === 'reference') return 'capabilities.storesReference of the connection';
   if (need === 'finished') return 'powers.job or powers.untilFinished of the test';
   if (isOf(need, OF_PROFILE)) return `profile.${OF_PROFILE[need].entry} of the test`;
@@ -294,4 +294,26 @@ export async function refusal(
 /** Reads show a write within the time that the adapter states. */
 export function shown({ adapter }: Pick<HrisUnderTest, 'adapter'>): { interval: number; timeout: number } {
   return { interval: 20, timeout: adapter.capabilities.readLagMs + 10_000 };
+}
+
+/** Powers of every HRIS over HTTP, through a proxy in front of it. */
+export function httpPowers(http: HttpPower): Pick<Powers, 'http' | 'wire'> {
+  return { http, wire: () => openWire(http) };
+}
+
+async function openWire({ url, open, isCreate, isUpload, isAmendment }: HttpPower): ReturnType<Powers['wire']> {
+  const requests = { create: isCreate, file: isUpload, amendment: isAmendment };
+  const proxy = await startHttpProxy(url);
+  const adapter = await open({ url: proxy.url });
+  // First lets the adapter do its one-time work, such as a login.
+  await adapter.probe(signal);
+  return {
+    adapter,
+    strike: (kind, of = 'create') => proxy.strike({ kind, on: requests[of], ms: 300 }),
+    refusesLate: false,
+    async close() {
+      await adapter.close();
+      await proxy.close();
+    },
+  };
 }

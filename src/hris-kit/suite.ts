@@ -1,9 +1,8 @@
 import { employment } from './cases/employment.ts';
 import { finding } from './cases/finding.ts';
-import { pending } from './cases/pending.ts';
 import { trouble } from './cases/trouble.ts';
 import { webhooks } from './cases/webhooks.ts';
-import { writing } from './cases/writing.ts';
+import { pending, writing } from './cases/writing.ts';
 import { cellOf, type HrisCase, type HrisCell, type HrisUnderTest } from './hris-under-test.ts';
 
 /** The cases for every kind, in the order of the matrix. */

@@ -55,18 +55,17 @@ export interface LimitedEndpoints extends RateLimitKeeper {
 }
 
 /**
- * The shared rate limit of a company, plus one for each endpoint that refuses while other endpoints work, opened at the
- * first call to it. Such a call first gets a permit of its endpoint, so that it holds no company permit while it waits.
- * It then gets a company permit ahead of bulk, because a late call would collide with the next one at the endpoint.
+ * The shared rate limit of a company at its partner, plus one for each endpoint that refuses while other endpoints
+ * work, opened at the first call to it. Such a call first gets a permit of its endpoint, so that it holds no company
+ * permit while it waits. It then gets a company permit ahead of bulk, because a late call would collide with the next
+ * one at the endpoint.
  */
-export function withEndpoints(
-  company: SharedRateLimit,
-  openOwn: (endpoint: string) => SharedRateLimit,
-): LimitedEndpoints {
+export function withEndpoints(open: (upstream: string) => SharedRateLimit): LimitedEndpoints {
+  const company = open('partner');
   const opened = new Map<string, SharedRateLimit>();
   const ownOf = (endpoint: string | undefined): SharedRateLimit | undefined => {
     if (endpoint === undefined || !company.ownEndpoints().includes(endpoint)) return undefined;
-    const own = opened.get(endpoint) ?? openOwn(endpoint);
+    const own = opened.get(endpoint) ?? open(`partner/${endpoint}`);
     opened.set(endpoint, own);
     return own;
   };

@@ -1,4 +1,12 @@
-import { listReceiving } from '../store/applied-tenants.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../log.ts';
+import {
+  type AppliedTenant,
+  applyDefinitions,
+  listAppliedTenants,
+  listReceiving,
+  readTenantsVersion,
+} from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
 
 interface CurrentTenant {
@@ -18,4 +26,66 @@ export async function currentTenants(store: Store, dir: string): Promise<Current
   const { loadTenants } = await import('./load-tenants.ts');
   const tenants = await loadTenants(dir, { secrets: 'skip' });
   return tenants.map(({ tenant, partner }) => ({ tenantId: tenant, webhooks: partner.webhooks }));
+}
+
+interface TenantsWatch {
+  /** Looks for changes now. */
+  look(): Promise<void>;
+  /** Resolves once the look under way has ended. */
+  close(): Promise<void>;
+}
+
+interface WatchOptions {
+  log: Logger;
+  /**
+   * Takes over changed tenants, at first all of them. If it rejects, the error is logged and the same tenants come
+   * again.
+   */
+  take: (changed: readonly AppliedTenant[]) => Promise<void> | void;
+  /** How often the store's counter is read, ms. */
+  everyMs?: number;
+}
+
+/** Hands over every applied tenant, and later each changed one within a second or two of the change. */
+export async function watchTenants(store: Store, { log, take, everyMs = 1_000 }: WatchOptions): Promise<TenantsWatch> {
+  const stop = new AbortController();
+  let seen = -1;
+  let looking: Promise<void> = Promise.resolve();
+  const look = (): Promise<void> => {
+    looking = looking.catch(() => undefined).then(lookOnce);
+    return looking;
+  };
+  const lookOnce = async (): Promise<void> => {
+    // Read the version before the rows, so that a tenant applied in between is handed over twice rather than never.
+    const version = await readTenantsVersion(store);
+    if (version === seen) return;
+    const changed = await listAppliedTenants(store, seen);
+    if (changed.length > 0) await take(changed);
+    seen = version;
+  };
+  await look();
+  const watching = (async () => {
+    while (!stop.signal.aborted) {
+      await delay(everyMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      if (!stop.signal.aborted) await look().catch((error: unknown) => log.warn({ err: error }, 'tenants not read'));
+    }
+  })();
+  return {
+    look,
+    async close() {
+      stop.abort();
+      await watching;
+    },
+  };
+}
+
+/**
+ * The first start: a store without tenants takes those of the folder and checks their secrets. After that, only
+ * `hirebridge tenant apply` changes tenants. If receiver and worker both start, the second finds the tenants applied.
+ */
+export async function startWithFolder(store: Store, dir: string): Promise<void> {
+  if ((await listAppliedTenants(store)).length > 0) return;
+  const { planApplication } = await import('./plan-application.ts');
+  const { applications } = await planApplication(store, dir, { secrets: 'check' });
+  await applyDefinitions(store, applications, 'first start');
 }

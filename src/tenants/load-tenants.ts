@@ -20,10 +20,10 @@ import {
   type Texts,
   type YamlFile,
 } from '../yaml/yaml-file.ts';
-import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import { foreignSecrets, impossibleOf, namedSecrets, optionTexts } from './impossible-settings.ts';
 import {
+  checkAmendments,
   destinationTenant,
   loadExchangeMapping,
   loadRequisitionMapping,

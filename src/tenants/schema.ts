@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration } from '../hris/duration.ts';
+import { duration } from '../hris/option-types.ts';
 import { landingSection } from '../hris/sql/landing-destination.ts';
 import { allEndpoints, contract } from '../partner/contract/index.ts';
 import { Overrides } from '../partner/contract/overrides.ts';

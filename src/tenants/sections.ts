@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { IANAZone } from 'luxon';
 import { z } from 'zod';
-import { duration } from '../hris/duration.ts';
+import { duration } from '../hris/option-types.ts';
 import { isPublicAddress } from '../http/pool.ts';
 import { isLookup, type StreamName } from '../streams/streams.ts';
 import { isSecretRef, secretRef } from './secrets.ts';

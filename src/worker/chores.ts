@@ -48,10 +48,17 @@ import { lastRetention } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { within } from '../within.ts';
-import { alarmNotice, createPostNotice, digestNotice, dueDigest, holdNotice, type Notice } from './notices.ts';
+import {
+  alarmNotice,
+  createEventSender,
+  createPostNotice,
+  digestNotice,
+  dueDigest,
+  holdNotice,
+  type Notice,
+} from './outgoing.ts';
 import { createAlarmRound, KEPT } from './raise-alarms.ts';
 import { type Chore, type ChoreResult, type ChoreRunner, createChoreRunner } from './run-chores.ts';
-import { createEventSender } from './send-events.ts';
 
 /** Trouble not noted for this long is forgotten: its activity was given up, or its value is not sent any more. */
 const DAY_MS = 86_400_000;

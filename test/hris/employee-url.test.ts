@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { urlOfEmployee } from '../../src/hris/employee-url.ts';
+import { urlOfEmployee } from '../../src/hris/option-types.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 

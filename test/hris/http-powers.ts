@@ -1,6 +1,5 @@
 import type { HrisConnection } from '../../src/hris/port.ts';
-import type { HttpPower, Powers } from '../../src/hris-kit/hris-under-test.ts';
-import { httpPowers as withProxy } from '../../src/hris-kit/http-powers.ts';
+import { type HttpPower, type Powers, httpPowers as withProxy } from '../../src/hris-kit/hris-under-test.ts';
 import { signal } from './profile.ts';
 import { startTlsProxies } from './tls-proxy.ts';
 

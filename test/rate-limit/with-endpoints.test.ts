@@ -53,7 +53,7 @@ function openFleet(processes: number) {
     else if (isCounted()) seen.limited += 1;
   }
 
-  const keepers = Array.from({ length: processes }, () => withEndpoints(open('company'), open));
+  const keepers = Array.from({ length: processes }, () => withEndpoints(open));
   const isOver = (): boolean => performance.now() - began > seconds.all * 1_000;
   async function callAgain(keeper: LimitedEndpoints, endpoint: typeof SLOW | typeof OTHER): Promise<void> {
     while (!isOver()) await call(keeper, 'bulk', endpoint);

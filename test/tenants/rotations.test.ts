@@ -28,7 +28,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { type Tenant, tenantFile } from '../../src/tenants/schema.ts';
 import { addKey } from '../../src/vault/keys.ts';
-import { createPoster, createPostNotice } from '../../src/worker/notices.ts';
+import { createPoster, createPostNotice } from '../../src/worker/outgoing.ts';
 import { scratchDir, startCli, tenantDir } from '../cli/cli-process.ts';
 import { openConsole } from '../console/open-console.ts';
 import { createDatabase } from '../harness/postgres.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dueDigest } from '../../src/worker/notices.ts';
+import { dueDigest } from '../../src/worker/outgoing.ts';
 
 const notify = { url: 'https://hooks.example/a', form: 'webhook' as const, digest: '08:00', timezone: 'Europe/Berlin' };
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
-import { eventBody } from '../../src/worker/send-events.ts';
+import { eventBody } from '../../src/worker/outgoing.ts';
 
 export const EVENT_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 

@@ -2,7 +2,7 @@ import { armFailpoints, passFailpoint } from '../../src/failpoint.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { openStore, writeFailpoints } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { createEventSender } from '../../src/worker/send-events.ts';
+import { createEventSender } from '../../src/worker/outgoing.ts';
 
 /** One round of telling events, in a process that may be killed at a failpoint: STORE URL SECRET-FILE. */
 const [storeUrl = '', url = '', secretFile = ''] = process.argv.slice(2);

@@ -20,7 +20,7 @@ import { insertHires } from '../../src/store/hires.ts';
 import { closeHoldsOf, openHold } from '../../src/store/holds.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { createEventSender } from '../../src/worker/send-events.ts';
+import { createEventSender } from '../../src/worker/outgoing.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { freshStore, freshStoreUrl, kinds } from '../store/stores.ts';
 import { EVENT_SECRET, listenForEvents } from './event-receiver.ts';

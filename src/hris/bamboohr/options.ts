@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { WebhookSigning } from '../../http/signed-delivery.ts';
-import { duration } from '../duration.ts';
-import { employeeUrl, pageBelow } from '../employee-url.ts';
+import { duration, employeeUrl, pageBelow } from '../option-types.ts';
 import type { FieldDef } from '../port.ts';
 
 const fieldName = z.string().regex(/^[\w.]+$/, "expected the field's name or alias in BambooHR, or its id");

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { duration } from '../duration.ts';
-import { employeePage } from '../employee-url.ts';
+import { duration, employeePage } from '../option-types.ts';
 
 /**
  * The file that describes one HR system over HTTP (`hris: { kind: http, definition: ./acme.yaml }`). Expressions read

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
-import { duration } from '../duration.ts';
-import { employeeUrl, pageBelow } from '../employee-url.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
+import { duration, employeeUrl, pageBelow } from '../option-types.ts';
 import type {
   ChangedEmployees,
   DescribedField,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { columnName, defaultColumns, field } from '../columns.ts';
-import { duration } from '../duration.ts';
-import { employeeUrl } from '../employee-url.ts';
+import { duration, employeeUrl } from '../option-types.ts';
 
 const folder = z.string().regex(/^[^\0]*[^\0/]$/, 'expected a folder on the server, without a slash at its end');
 const fingerprint = z

@@ -1,8 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { type Column, columnName, defaultColumns, type FieldInput, field, columnName as name } from '../columns.ts';
-import { duration } from '../duration.ts';
-import { employeeUrl } from '../employee-url.ts';
+import { duration, employeeUrl } from '../option-types.ts';
 import type { FieldsInUse, Landings } from '../port.ts';
 
 /** A job of the customer processes and numbers new rows; until then a create is pending. */

@@ -4,7 +4,7 @@ import type { HrisConnection, ListEntry, ListedResume, Requisition } from '../po
 import { cellText } from '../read-cell.ts';
 import { asText, type Reach, type Row, type SqlDatabase, toColumns, toFields } from './database.ts';
 import type { RequisitionTable, ResumeSource, SqlOptions } from './options.ts';
-import { amendRow, tooLate, updateRow } from './write-row.ts';
+import { amendRow, tooLate, updateRow } from './write-rows.ts';
 
 /** Open positions and files that become candidates, each if the options name its table. */
 export function requisitionsOf(

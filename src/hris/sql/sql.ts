@@ -13,7 +13,7 @@ import { changedEmployees, employeeNews, findEmployee, isTaken, readEmployee } f
 import { listsOf, requisitionsOf } from './requisitions.ts';
 import { createHrisTables, createLandingTables, setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { assertThere, resolvePending, writesOf } from './write-employee.ts';
+import { assertThere, resolvePending, writesOf } from './write-rows.ts';
 
 const USUAL_PORT: Readonly<Record<string, string>> = { 'mariadb:': '3306' };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { employeeUrl, pageBelow } from '../employee-url.ts';
+import { employeeUrl, pageBelow } from '../option-types.ts';
 import type { FieldDef } from '../port.ts';
 
 const scalarTypes = ['text', 'number', 'date', 'boolean'] as const;

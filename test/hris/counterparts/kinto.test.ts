@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KINTO_PASSWORD, type KintoServer, startKinto } from '../../../src/counterparts/start-kinto.ts';
 import { loadDefinition } from '../../../src/hris/http/load-definition.ts';
 import { definitionUnderTest } from '../../../src/hris-kit/definition-under-test.ts';
 import { draftFromOpenApi } from '../../../src/hris-kit/draft-openapi.ts';
 import { describeHris } from '../conformance.ts';
+import { KINTO_PASSWORD, type KintoServer, startKinto } from '../start-kinto.ts';
 
 const file = fileURLToPath(new URL('../definitions/kinto.yaml', import.meta.url));
 let server: KintoServer;

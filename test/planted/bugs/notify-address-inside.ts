@@ -4,12 +4,12 @@ export const bug: PlantedBug = {
   name: 'a notify address inside the network is called',
   patches: [
     {
-      file: 'src/worker/notices.ts',
+      file: 'src/worker/outgoing.ts',
       find: 'if (!allowPrivate) assertPublicAddress(new URL(address));',
       replace: '',
     },
     {
-      file: 'src/worker/notices.ts',
+      file: 'src/worker/outgoing.ts',
       find: 'dispatcher: allowPrivate ? inside : outside',
       replace: 'dispatcher: inside',
     },

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
-import { endChild } from '../temporal/dev-server/spawn-tied.ts';
-import { installPython, serveUntilAnswers } from './install-once.ts';
+import { installPython, serveUntilAnswers } from '../../src/counterparts/install-once.ts';
+import { freePort } from '../../src/free-port.ts';
+import { endChild } from '../../src/temporal/dev-server/spawn-tied.ts';
 
 export const KINTO_PASSWORD = 'kinto-test-0123456789';
 
