@@ -107,12 +107,12 @@ function kindOf(stepKey: unknown): DocumentKind | undefined {
 }
 
 const OFFER_WITHOUT_FILE =
-  'The hiring platform says that it is completed, and shows no signed PDF of it. If only the field has another name, ' +
-  'set it in partner.overrides.fieldNames (onboarding.listOffers, signedPdfUrl).';
+  'The hiring platform says that it is completed, and shows no signed PDF of it. If only the field has another ' +
+  'name, set it in partner.overrides.fieldNames (onboarding.listOffers, signedPdfUrl).';
 const OFFER_OF_NO_APPLICATION =
-  'The hiring platform names its candidate and no application, so it may be of another job: look at it there, and file ' +
-  'it by hand. If only the field has another name, set it in partner.overrides.fieldNames (onboarding.listOffers, ' +
-  'jobCandidateId).';
+  'The hiring platform names its candidate and no application, so it may be of another job: look at it there, and ' +
+  'file it by hand. If only the field has another name, set it in partner.overrides.fieldNames ' +
+  '(onboarding.listOffers, jobCandidateId).';
 
 async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocuments> {
   const query = { jobCandidateId: Number(hire.job_candidate_id) };

@@ -50,14 +50,15 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
   }
   const planned = leads.flatMap((lead) => plan(run, lead, rows.get(sourcedKey(lead))));
   const isUnanswered = ({ before }: Planned): boolean => before?.state === 'sent';
-  const fresh = planned.filter((one) => !isUnanswered(one));
+  const news = planned.filter((one) => !isUnanswered(one));
+  const fresh = news.length;
   const message =
-    `${fresh.length} leads would become candidates in one run, more than ${settings.atOnce} (sourcing.atOnce in the ` +
-    'tenant file). None of them did.';
-  await assertFew(run, { fresh: fresh.length, most: settings.atOnce, code: 'MASS_SOURCING', message });
+    `${fresh} leads would become candidates in one run, more than ${settings.atOnce} (sourcing.atOnce in the tenant ` +
+    'file). None of them did.';
+  await assertFew(run, { fresh, most: settings.atOnce, code: 'MASS_SOURCING', message });
   run.credits = await creditsOf(run, { code: NO_CREDITS, table: 'sourced_leads' });
   // Last, because a lead that never gets an answer would else be the one that is tried while credits are missing.
-  for (const one of [...fresh, ...planned.filter(isUnanswered)]) {
+  for (const one of [...news, ...planned.filter(isUnanswered)]) {
     if (run.credits.mayTry) await failures.tryOne(() => take(run, one));
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
     beat();
