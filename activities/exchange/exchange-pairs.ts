@@ -495,5 +495,5 @@ async function askAboutConflicts(context: ExchangeContext): Promise<void> {
   const hold = { tenantId, ...holdOf(code, { stream, count }) };
   const { holdId, fresh } = await openHold(store, hold);
   const askedAt = Number((await readHold(store, holdId))?.opened_at);
-  if (!fresh && !(await hasUndecided(store, { tenantId, stream, askedAt }, []))) await askAnew(store, holdId, hold);
+  if (!fresh && !(await hasUndecided(store, { tenantId, stream, askedAt }))) await askAnew(store, holdId, hold);
 }

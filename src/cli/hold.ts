@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { explainedAt } from '../docs.ts';
-import { age, count } from '../in-words.ts';
+import { age } from '../in-words.ts';
 import {
+  answeredManyText,
   answeredText,
   answerHold,
   answerHolds,
@@ -10,7 +11,7 @@ import {
   listHolds,
   readHold,
 } from '../operator/holds.ts';
-import { AS, byOf, example, harmless, placesOf, printJson, renderTable, say } from './command.ts';
+import { AS, byOf, EXIT, example, harmless, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHold(command: Command): void {
@@ -44,13 +45,14 @@ export function defineHold(command: Command): void {
     .argument('[arguments...]', 'what the answer takes, for example an employee id')
     .option('--all', 'answer every open hold of one reason')
     .option('--tenant <tenant>', 'with --all: only those of one tenant')
+    .option('--until <hold>', 'with --all: only those opened by the time of this one, the last that you saw')
     .option(...AS)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       example(
         'hirebridge hold answer 1f2e3d4c link 4711',
-        'hirebridge hold answer --all MAPPING_INCOMPLETE retry --tenant acme',
+        'hirebridge hold answer --all MAPPING_INCOMPLETE retry --tenant acme --until 1f2e3d4c',
       ),
     )
     .action(runAnswer);
@@ -107,8 +109,8 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
   const lines = [`${count} for the same reason: ${code}`];
   if (left > 0) lines.push(`  the other ${left}: hirebridge hold list --code ${code} --tenant ${tenantId}`);
   const shared = (open[0]?.answerTexts ?? []).filter((text) => !text.includes('<'));
-  if (shared.length > 0)
-    lines.push(`  for all of them: hirebridge hold answer --all ${code} ANSWER --tenant ${tenantId}`);
+  const which = `--tenant ${tenantId} --until ${open.at(-1)?.holdId}`;
+  if (shared.length > 0) lines.push(`  for all of them: hirebridge hold answer --all ${code} ANSWER ${which}`);
   if (shared.length > 0) lines.push(`  where ANSWER is one of: ${shared.join(', ')}`);
   return lines.join('\n');
 }
@@ -150,6 +152,7 @@ interface AnswerOptions {
   json?: boolean;
   all?: boolean;
   tenant?: string;
+  until?: string;
 }
 
 async function runAnswer(
@@ -161,17 +164,25 @@ async function runAnswer(
 ): Promise<void> {
   const places = await placesOf(command);
   const by = byOf(options);
-  if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant needs --all');
-  if (options.all === true && args.length > 0)
-    command.error('error: an answer with an id is for one hold; leave out --all');
-  const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
-  const given = await withClient(places, async (parts) => {
-    if (options.all !== true) return answerHold(parts, { holdId: hold, answer, arguments: args, by });
-    return answerHolds(parts, which, { answer, by });
-  });
-  const text =
-    typeof given === 'number'
-      ? answeredText(`${count(given, 'hold')} of ${hold}`, answer)
-      : answeredText(hold, answer, given);
-  say(options, { answered: hold, answer, holds: typeof given === 'number' ? given : 1 }, text);
+  const { all, tenant, until } = options;
+  for (const [name, value] of Object.entries({ tenant, until }))
+    if (all !== true && value !== undefined) command.error(`error: --${name} needs --all`);
+  if (all !== true) {
+    const of = await withClient(places, (parts) => answerHold(parts, { holdId: hold, answer, arguments: args, by }));
+    return say(options, { answered: hold, answer, holds: 1 }, answeredText(hold, answer, of));
+  }
+  if (args.length > 0) command.error('error: an answer with an id is for one hold; leave out --all');
+  const which = {
+    code: hold,
+    ...(tenant !== undefined && { tenantId: tenant }),
+    ...(until !== undefined && { until }),
+  };
+  const many = await withClient(places, (parts) => answerHolds(parts, which, { answer, by }));
+  const { answered, left, since } = many;
+  if (answered.length === 0) process.exitCode = EXIT.refused;
+  say(
+    options,
+    { answered: hold, answer, holds: answered.length, ids: answered, left, since },
+    answeredManyText(many, hold, answer),
+  );
 }

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
-import { isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { messageParts } from '../hire/holds.ts';
@@ -8,6 +7,7 @@ import { age, count } from '../in-words.ts';
 import { explainRecord } from '../operator/explain.ts';
 import {
   answerDoes,
+  answerEach,
   answerHold,
   checkAnswer,
   type HoldAnswer,
@@ -91,18 +91,6 @@ async function shownHold(c: Asked, holdId = c.req.param('id') ?? ''): Promise<Ho
   throw holdUnknown(holdId);
 }
 
-/** The answer is stored before the hire is signalled; if the signal fails, the worker repeats it. */
-async function giveAnswer({ act, log }: ConsoleParts, c: Asked, given: Given & { by: string }): Promise<void> {
-  const { holdId, answer } = given;
-  try {
-    await act((opened) => answerHold(opened, given));
-  } catch (error) {
-    const { answer: stored } = await readHold(c.get('store'), holdId);
-    if (stored !== answer || isConnectorError(error, 'HOLD_ANSWERED')) throw error;
-    log.warn({ holdId, err: error }, 'answer stored and not told yet');
-  }
-}
-
 function addOne(app: ConsoleApp, parts: ConsoleParts): void {
   app.get('/holds/:id', async (c) => {
     const hold = await shownHold(c);
@@ -122,7 +110,8 @@ function addOne(app: ConsoleApp, parts: ConsoleParts): void {
   addAct(app, parts.log, 'answer', async ({ c, form }) => {
     const hold = await shownHold(c);
     const by = allow(c, 'answer', hold.tenantId);
-    await giveAnswer(parts, c, { ...givenIn(hold.holdId, form), by });
+    const given = { ...givenIn(hold.holdId, form), by };
+    await parts.act((opened) => answerHold(opened, given));
     return addressOf('holds', hold.holdId);
   });
 }
@@ -147,13 +136,9 @@ function addMany(app: ConsoleApp, parts: ConsoleParts): void {
     const { holds, answer } = await chosen(c, form);
     for (const { tenantId } of holds) allow(c, 'answerMany', tenantId);
     const { by } = c.get('viewer');
-    let did = 'many';
-    for (const { holdId } of holds)
-      await giveAnswer(parts, c, { holdId, answer, arguments: [], by }).catch((error: unknown) => {
-        if (!isConnectorError(error, 'HOLD_ANSWERED')) throw error;
-        did = 'some';
-      });
-    return `/holds?did=${did}`;
+    const ids = holds.map(({ holdId }) => holdId);
+    const { left } = await parts.act((opened) => answerEach(opened, ids, { answer, by }));
+    return `/holds?did=${left.length === 0 ? 'many' : 'some'}`;
   });
 }
 

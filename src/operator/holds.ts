@@ -2,9 +2,9 @@ import { hearAnswer, sideKeptBy } from '../../activities/hear-answer.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import type { SignalHire } from '../hire/hire.ts';
-import { nearest } from '../in-words.ts';
+import { count, nearest } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
-import { hasUndecided } from '../store/field-conflicts.ts';
+import { hasUndecided, undecidedAmong } from '../store/field-conflicts.ts';
 import {
   earlierAnswers,
   listHolds as listRows,
@@ -125,8 +125,8 @@ export interface HoldAnswer {
 type Parts = Pick<OperatorParts, 'store' | 'hires'>;
 
 /**
- * Stores a person's answer and signals the waiting workflow; if the signal fails, the worker repeats it. On an error
- * nothing is stored.
+ * Stores a person's answer and signals the waiting workflow. On an error nothing is stored. A signal that fails is no
+ * error: the worker repeats it.
  * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, TENANT_REMOVED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE,
  * ANSWER_ID_UNKNOWN, CONFLICT_UNKNOWN
  */
@@ -142,7 +142,7 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   if (!isFirst) throw await tooLate(store, await readHoldRow(store, holdId));
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
   const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
-  await hearAnswer({ store, signalHire: tell }, answered);
+  await hearAnswer({ store, signalHire: tell }, answered).catch(() => undefined);
   return viewHold(answered);
 }
 
@@ -189,10 +189,16 @@ async function assertIdsKnown(
   if (jobCandidateId !== null) return;
   const facts = JSON.parse(details) as { stream?: string; jobCandidateIds?: string[] };
   if (sideKeptBy(answer) !== undefined && facts.stream !== undefined) {
-    if (await hasUndecided(store, { tenantId, stream: facts.stream, askedAt: Number(at) }, ids)) return;
+    const asked = { tenantId, stream: facts.stream, askedAt: Number(at) };
     const list = `List them with: hirebridge conflicts ${tenantId}`;
-    if (ids.length > 0)
-      throw refused('CONFLICT_UNKNOWN', `No conflict of ${facts.stream} that waits has one of these ids. ${list}`);
+    const waiting = new Set(await undecidedAmong(store, asked, ids));
+    const over = ids.filter((id) => !waiting.has(id));
+    if (over.length > 0)
+      throw refused(
+        'CONFLICT_UNKNOWN',
+        `No conflict of ${facts.stream} that waits has one of these ids: ${over.join(', ')}. ${list}`,
+      );
+    if (ids.length > 0 || (await hasUndecided(store, asked))) return;
     throw refused(
       'CONFLICT_UNKNOWN',
       `Hold ${holdId} asked about conflicts that are settled by now. The next run of ${facts.stream} asks about ` +
@@ -208,18 +214,25 @@ async function assertIdsKnown(
   );
 }
 
+/** What the same answer for many holds did; `left`: the holds that stay as they were, and why. */
+export interface ManyAnswered {
+  answered: string[];
+  left: { holdId: string; why: string }[];
+}
+
 /**
- * Gives the same answer to every open hold with one code. Returns how many; a hold that is answered, settled or closed
- * in the meantime stays as it is.
- * @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE
+ * Gives the same answer to every open hold with one code; with `until` only to those that were opened by the time of
+ * that hold, because its giver saw no later one. `since`: how many were opened after it.
+ * @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, TENANT_REMOVED
  */
 export async function answerHolds(
   parts: Parts,
-  which: { code: string; tenantId?: string },
+  which: { code: string; tenantId?: string; until?: string },
   given: Pick<HoldAnswer, 'answer' | 'by'>,
-): Promise<number> {
-  const { tenantId, code } = which;
+): Promise<ManyAnswered & { since: number }> {
+  const { tenantId, code, until } = which;
   if (tenantId !== undefined) await assertNotRemoved(parts.store, tenantId);
+  const last = until === undefined ? Number.POSITIVE_INFINITY : (await readHoldRow(parts.store, until)).opened_at;
   const rows = await listRows(parts.store, tenantId === undefined ? {} : { tenantId });
   const asking = rows.filter((row) => row.answered_at === null);
   const open = asking.filter((row) => row.code === code);
@@ -228,17 +241,28 @@ export async function answerHolds(
     const next = near === undefined ? 'List them with: hirebridge hold list' : `Did you mean "${near}"?`;
     throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. ${next}`);
   }
-  for (const row of open) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
-  let answered = 0;
-  for (const row of open) {
-    const one = answerHold(parts, { ...given, holdId: row.hold_id, arguments: [] });
-    const taken = one.then(
-      () => true,
-      (error: unknown) => (isOvertaken(error) ? false : Promise.reject(error as Error)),
-    );
-    if (await taken) answered += 1;
-  }
-  return answered;
+  const seen = open.filter((row) => Number(row.opened_at) <= Number(last));
+  for (const row of seen) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
+  const ids = seen.map((row) => row.hold_id);
+  return { ...(await answerEach(parts, ids, given)), since: open.length - seen.length };
+}
+
+/** Gives the same answer to each of these holds; one that is answered, settled or closed by now stays as it is. */
+export async function answerEach(
+  parts: Parts,
+  holdIds: readonly string[],
+  given: Pick<HoldAnswer, 'answer' | 'by'>,
+): Promise<ManyAnswered> {
+  const many: ManyAnswered = { answered: [], left: [] };
+  for (const holdId of holdIds)
+    try {
+      await answerHold(parts, { ...given, holdId, arguments: [] });
+      many.answered.push(holdId);
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+      many.left.push({ holdId, why: (error as ConnectorError).message });
+    }
+  return many;
 }
 
 /** Since the holds were listed, somebody answered this one, decided what it asks about, or removed its tenant. */
@@ -256,10 +280,19 @@ function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit
     const next = near === undefined ? `"${answer}" is none of them.` : `Did you mean "${near}"?`;
     throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. ${next}`);
   }
-  if (takesOf(answer, isOfHire) === undefined || args.length > 0) return;
+  const takes = takesOf(answer, isOfHire);
+  if (takes !== undefined && args.length === 0)
+    throw refused(
+      'ANSWER_INCOMPLETE',
+      `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,
+    );
+  const takesMany = takes?.endsWith('...') ?? (!isOfHire && sideKeptBy(answer) !== undefined);
+  const most = takes === undefined ? 0 : 1;
+  if (takesMany || args.length <= most) return;
   throw refused(
-    'ANSWER_INCOMPLETE',
-    `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,
+    'ANSWER_ID_UNKNOWN',
+    `The answer ${answer} takes ${most === 0 ? 'no' : 'one'} id, so it was not given. ` +
+      `See what each answer takes with: hirebridge hold show ${holdId}`,
   );
 }
 
@@ -297,6 +330,22 @@ export function answeredText(
   const follow = id === undefined ? 'status' : `hire show ${of?.tenantId} ${id}`;
   const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge ${follow}`, waitsFor ?? []];
   return `${lines.flat().join('\n')}\n`;
+}
+
+/** The message for the person who gave one answer to many holds. */
+export function answeredManyText(
+  { answered, left, since }: ManyAnswered & { since: number },
+  code: string,
+  answer: string,
+): string {
+  const later =
+    `${count(since, 'hold')} of ${code} ${since === 1 ? 'was' : 'were'} opened since, and not answered. ` +
+    `Look at what waits: hirebridge hold list --code ${code}\n`;
+  return [
+    answeredText(`${count(answered.length, 'hold')} of ${code}`, answer),
+    ...left.map(({ holdId, why }) => `Hold ${holdId} stays as it is: ${why}\n`),
+    ...(since === 0 ? [] : [later]),
+  ].join('');
 }
 
 /** Lists for paging: each row carries the place where the next page begins. */

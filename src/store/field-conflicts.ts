@@ -113,10 +113,17 @@ export async function countUndecided({ kysely }: Store, { tenantId, stream }: St
 /** What a question about conflicts was about: those of a stream that were found until it was asked. */
 type AskedAbout = StreamKey & { askedAt: number };
 
-/** Whether any of these conflicts, or any that was asked about if `ids` is empty, waits for a person's decision. */
-export async function hasUndecided({ kysely }: Store, key: AskedAbout, ids: readonly string[]): Promise<boolean> {
-  const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, ids));
+/** Whether any conflict that was asked about waits for a person's decision. */
+export async function hasUndecided({ kysely }: Store, key: AskedAbout): Promise<boolean> {
+  const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, []));
   return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Which of these conflicts wait for a person's decision. */
+export async function undecidedAmong({ kysely }: Store, key: AskedAbout, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, ids));
+  return (await query.execute()).map((row) => row.conflict_id);
 }
 
 /** Decides whose value stays, of all conflicts asked about or those with these ids. Returns the pairs to read again. */

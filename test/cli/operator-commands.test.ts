@@ -49,14 +49,17 @@ test('hold list and show tell what waits, why, and the answers it takes', async 
 });
 
 test('hold list counts holds of one reason together and says what answers them all', async () => {
+  const last = { holdId: '' };
   const data = await dataDir(async (store) => {
     for (let n = 1; n <= 5; n += 1) await openHold(store, { ...HOLD, jobCandidateId: `${n}` });
+    last.holdId = (await listHolds(store)).at(-1)?.hold_id ?? '';
     await openHold(store, { ...HOLD, code: 'IDENTITY_AMBIGUOUS', answers: ['link', 'create'] });
   });
   const { stdout } = await runCommand(['hold', 'list', '--data', data]);
   expect(stdout.match(/^\w{8} +acme +\d+ +open/gm)).toHaveLength(4);
   expect(stdout).toContain('5 of acme wait for the same reason: MAPPING_INCOMPLETE');
-  expect(stdout).toContain('hirebridge hold answer --all MAPPING_INCOMPLETE ANSWER --tenant acme');
+  const answer = 'hirebridge hold answer --all MAPPING_INCOMPLETE ANSWER --tenant acme';
+  expect(stdout).toContain(`${answer} --until ${last.holdId}`);
   const one = await runCommand(['hold', 'list', '--code', 'MAPPING_INCOMPLETE', '--data', data]);
   expect(one.stdout.match(/MAPPING_INCOMPLETE$/gm)?.length).toBeGreaterThanOrEqual(5);
 });
