@@ -78,6 +78,15 @@ export async function readHire(
   const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
   const { stands, next } = sayHire(records, deadlineMs);
   const story = tellHire(records);
+  if (row.state === 'open' && (await findTenantState(store, tenantId))?.state === 'removed')
+    return {
+      ...viewHire(row),
+      stands: `The hire of job candidate ${jobCandidateId} stands still: tenant ${tenantId} was removed.`,
+      next: 'It continues once the file of the tenant is applied again.',
+      needsPerson: true,
+      traceId,
+      story,
+    };
   if (needsPerson || row.state !== 'open') return { ...viewHire(row), stands, next, needsPerson, traceId, story };
   const obstacle = await findObstacle(store, tenantId);
   if (obstacle !== undefined) {
@@ -95,11 +104,6 @@ async function findObstacle(
   tenantId: string,
 ): Promise<{ text: string; isForPerson: boolean } | undefined> {
   const { state, paused_code: code, paused_message: why } = (await findTenantState(store, tenantId)) ?? {};
-  if (state === 'removed')
-    return {
-      text: `Tenant ${tenantId} was removed. Nothing of it continues until its file is applied again.`,
-      isForPerson: true,
-    };
   if (state === 'paused') {
     const next = why?.includes('hirebridge resume') === true ? '' : ` To continue: hirebridge resume ${tenantId}`;
     return { text: `Tenant ${tenantId} is paused: ${withCode(why ?? '', code ?? '')}${next}`, isForPerson: true };

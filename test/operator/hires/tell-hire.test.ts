@@ -139,5 +139,9 @@ test('a hire that stands still says what keeps it, and what to do', async () => 
   await pauseTenant(store, 'acme', 'UNAUTHORIZED', 'The key was revoked.');
   expect(await told()).toEqual([expect.stringMatching(/The key was revoked.*hirebridge resume acme/), true]);
   await store.kysely.updateTable('tenants').set({ state: 'removed' }).execute();
-  expect(await told()).toEqual([expect.stringContaining('was removed'), true]);
+  expect(await readHire(store, 'acme', '12')).toMatchObject({
+    stands: 'The hire of job candidate 12 stands still: tenant acme was removed.',
+    next: 'It continues once the file of the tenant is applied again.',
+    needsPerson: true,
+  });
 });
