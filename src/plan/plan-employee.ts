@@ -49,15 +49,19 @@ export interface EmployeeObservation extends KnownPerson {
 
 /** Which reading of the HR system the plan still needs. */
 export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 'named' | 'ladder' {
-  if (person.problems.length > 0 || changeAtHand(person, decisions) !== undefined) return 'none';
-  return decisions.link === undefined ? 'ladder' : 'named';
+  if (changeAtHand(person, decisions) !== undefined) return 'none';
+  if (decisions.link !== undefined) return 'named';
+  return person.problems.length > 0 ? 'none' : 'ladder';
 }
 
 /** Decides what to write for one hire, or what a person must be asked first. */
 export function planEmployee(observed: EmployeeObservation, decisions: Decisions): Change | Held {
   const planned = planPerson(observed, decisions);
   const change = 'verdict' in planned || planned.kind === 'create' ? planned : rehired(observed, planned);
-  return 'verdict' in change ? change : (startsTooEarly(observed, change, decisions) ?? change);
+  if ('verdict' in change) return change;
+  // A link writes nothing, so it needs no field.
+  if (change.kind !== 'link' && observed.problems.length > 0) return incomplete(observed);
+  return startsTooEarly(observed, change, decisions) ?? change;
 }
 
 /** Asks if the start date is far in the past, which reveals a mapping that reads another date. */
@@ -85,12 +89,10 @@ function rehired(observed: EmployeeObservation, change: Exclude<Change, { kind: 
 }
 
 function planPerson(observed: EmployeeObservation, decisions: Decisions): Change | Held {
-  if (observed.problems.length > 0) return incomplete(observed);
   const atHand = changeAtHand(observed, decisions);
   if (atHand !== undefined) return atHand;
-  return decisions.link === undefined
-    ? planFromLadder(observed, decisions)
-    : planNamed(observed, decisions.link, decisions);
+  if (decisions.link !== undefined) return planNamed(observed, decisions.link, decisions);
+  return observed.problems.length > 0 ? incomplete(observed) : planFromLadder(observed, decisions);
 }
 
 /** Whether another hire took over this hire's own employee, and a person said that this hire gets one of its own. */

@@ -224,10 +224,16 @@ describe('the mapping lacks a field', () => {
       ['MAPPING_INCOMPLETE', 'IDENTITY_AMBIGUOUS', 'create'],
     ],
     [
-      'it is emptied again after the answer about the person: asked before anything is linked',
+      'it is emptied again after the answer about the person: asked before anybody is made',
       { findings: [one('email', '7')], employees: ['7'] },
-      [link('7', { problems: lacking.problems ?? [] }), retry({ problems: [] })],
-      ['IDENTITY_AMBIGUOUS', 'MAPPING_INCOMPLETE', 'link 7'],
+      [create({ problems: lacking.problems ?? [] }), retry({ problems: [] })],
+      ['IDENTITY_AMBIGUOUS', 'MAPPING_INCOMPLETE', 'create'],
+    ],
+    [
+      'it is emptied again after the answer that names the employee, whom a link does not write to',
+      { findings: [one('email', '7')], employees: ['7'] },
+      [link('7', { problems: lacking.problems ?? [] })],
+      ['IDENTITY_AMBIGUOUS', 'link 7'],
     ],
   ])('%s', (_what, world, answers, expected) => {
     expect(story(world, answers)).toEqual(expected);

@@ -9,6 +9,7 @@ const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
 
 const create = { kind: 'create', fields: fresh.fields, reference: fresh.reference };
 const nobody = [none('reference'), none('email')];
+const lacking = [{ field: 'startDate', code: 'MISSING', text: 'startDate is empty.' }];
 const link = (id: string): unknown => ({ kind: 'link', employee: inHr(id) });
 const linkedTo = (employeeId: string, isThisPerson: boolean) => [{ employeeId, isThisPerson, hire: other }];
 
@@ -134,10 +135,18 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     { link: '7' },
     link('7'),
   ],
+  ['the mapping lacks a field, and nobody is known', { problems: lacking, findings: nobody }, {}, 'MAPPING_INCOMPLETE'],
+  ['the mapping lacks a field that a link does not write', { own: inHr('7'), problems: lacking }, {}, link('7')],
   [
-    'the mapping lacks a field, whatever is known',
-    { own: inHr('7'), problems: [{ field: 'startDate', code: 'MISSING', text: 'startDate is empty.' }] },
-    {},
+    'the mapping lacks a field that a link to a named employee does not write',
+    { named: inHr('7'), problems: lacking },
+    { link: '7' },
+    link('7'),
+  ],
+  [
+    'the mapping lacks a field that the rehire of a named employee writes',
+    { named: inHr('7'), former: '7', canRehire: true, problems: lacking },
+    { link: '7' },
     'MAPPING_INCOMPLETE',
   ],
 ])('%s', (_what, observed, decisions, expected) => {
@@ -150,6 +159,12 @@ const before: KnownEmployee = { ...inHr('3'), number: 'E3' };
 
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['same-employee links the employee', {}, { person: 'same-employee' }, { kind: 'link', employee: before }],
+  [
+    'same-employee needs no field of a new employee',
+    { problems: lacking },
+    { person: 'same-employee' },
+    { kind: 'link', employee: before },
+  ],
   [
     'transfer writes the job and leaves the person',
     {},
@@ -207,7 +222,13 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, string]>([
   ['a known employee is not asked for', { own: inHr('7') }, {}, 'none'],
   ['a transfer needs no look', { before }, { person: 'transfer' }, 'none'],
   ['a new employment is looked up', { before }, { person: 'new-employment' }, 'ladder'],
-  ['an incomplete mapping costs no call', { problems: [{ field: 'a', code: 'b', text: 'c' }] }, {}, 'none'],
+  ['an incomplete mapping costs no call', { problems: lacking }, {}, 'none'],
+  [
+    'an incomplete mapping does not keep a named employee from being read',
+    { problems: lacking },
+    { link: '7' },
+    'named',
+  ],
 ])('%s', (_what, observed, decisions, reading) => {
   expect(readingFor({ ...fresh, ...observed }, { ...undecided, ...decisions })).toBe(reading);
 });
