@@ -160,12 +160,15 @@ export async function whileNobodyElse(
   }
 }
 
-/** A restored store has forgotten the creates since its backup, and reads do not show their employees at once. */
-async function assertShownSinceRestore({ store, connection }: HireContext): Promise<void> {
-  const { readLagMs } = connection.hris.capabilities;
-  const restoredAt = readLagMs === 0 ? undefined : await lastRestoredAt(store);
+/**
+ * A restored store has forgotten the creates since its backup: the HR system may still work on one that a worker sent
+ * before the restore, until its deadline, and reads do not show the employee at once.
+ */
+async function assertShownSinceRestore({ store, connection, deps }: HireContext): Promise<void> {
+  const restoredAt = await lastRestoredAt(store);
   if (restoredAt === undefined) return;
-  const waitMs = restoredAt + readLagMs - (await readClock(store));
+  const shownAfterMs = deps.limits.giveUpMs + connection.hris.capabilities.readLagMs;
+  const waitMs = restoredAt + shownAfterMs - (await readClock(store));
   if (waitMs <= 0) return;
   throw new ConnectorError({
     code: 'STORE_JUST_RESTORED',
