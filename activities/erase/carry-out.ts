@@ -109,7 +109,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   await assertNotHeld(store, subject);
   const employee = await settleEmployees(deps, row, { of: subject, connection });
   left.push(...employee.left);
-  if (!(await emptied(store, Object.keys(JSON.parse(row.found) as object)))) left.push(LATER);
+  if (!(await emptied(store, ['inbox', ...Object.keys(JSON.parse(row.found) as object)]))) left.push(LATER);
   const lastLook = await lookAgain(deps, subject, connection);
   const sign = signer(deps, row, { person, employee: employee.said, left, lastLook });
   const receipt = await endErasure(store, row, sign);

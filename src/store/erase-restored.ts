@@ -4,7 +4,7 @@ import { ConnectorError } from '../errors.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { eraseOnceMore, forgetBytes, type TenantSubject } from './erasures.ts';
 import type { Store } from './open-store.ts';
-import { completeIds, erasePersonRows, findPersonRows, NAMED, type Subject } from './person-data.ts';
+import { clearNameless, completeIds, erasePersonRows, findPersonRows, NAMED, type Subject } from './person-data.ts';
 import {
   allIdsOf,
   erasureLookup,
@@ -83,9 +83,11 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
   for (const { wholeTenant, ...since } of erased)
     if (wholeTenant !== undefined && (await eraseRestoredTenant(store, { ...since, wholeTenant }))) met += 1;
   const byOf = new Map(erased.map(({ erasure, by }) => [erasure, by]));
-  for (const [tenantId, people] of await peopleMet(store, [...new Set(erased.map(({ tenant }) => tenant))]))
+  const tenants = [...new Set(erased.map(({ tenant }) => tenant))];
+  for (const [tenantId, people] of await peopleMet(store, tenants))
     for (const group of groupsOf(people)) met += await eraseGroup(store, tenantId, group, byOf);
-  if (met > 0) await forgetBytes(store);
+  for (const tenantId of tenants) await clearNameless(store, tenantId);
+  if (erased.length > 0) await forgetBytes(store);
   return met;
 }
 

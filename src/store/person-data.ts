@@ -10,6 +10,7 @@ import {
   allIds,
   employeeIds,
   keepAct,
+  keepBody,
   keepHold,
   keepOthers,
   keepPage,
@@ -248,6 +249,20 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'events_out', where: ofHire },
 ];
 
+/** Bodies of unknown webhooks that name somebody else by known names, and mention one of their ids. */
+const MENTIONS: PersonPlace = {
+  table: 'inbox',
+  where: (of) => within(of, sql<boolean>`body <> '' and ${fits('body', allIds(of), (id) => `%${id}%`)}`),
+  key: ['tenant_id', 'body_hash'],
+  keep: keepBody,
+};
+
+/** Empties the tenant's bodies of unknown webhooks whose ids name nobody: nothing tells whom they are about. */
+export async function clearNameless({ kysely }: Pick<Store, 'kysely'>, tenantId: string): Promise<void> {
+  await sql`update inbox set body = '' where tenant_id = ${tenantId} and body <> ''
+    and ids not like '%andidateId"%'`.execute(kysely);
+}
+
 function pagesOf(stream: string, ids: readonly string[]): RawBuilder<boolean> {
   return sql<boolean>`(stream = ${stream} and ${either(names('ids', ids), names('known', ids))})`;
 }
@@ -335,6 +350,8 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
     await handOverRecorded(kysely, of.tenantId, { people: owned, siblings });
     const people = (await owned.execute(kysely)).rows.map((row) => row.person_id);
     for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ ...store, kysely }, place, of);
+    await erasePlace({ ...store, kysely }, MENTIONS, of);
+    await clearNameless({ kysely }, of.tenantId);
     await endPersons({ kysely }, of, people);
     // Nobody would ever settle a batch without its last row.
     await sql`delete from open_batches where ${ofTenant(of)} and batch_id not in

@@ -33,6 +33,11 @@ export function keepOthers(row: Row, of: PersonIds): Row | 'gone' | undefined {
   return { ids: JSON.stringify(left), body: '', last_error: null };
 }
 
+/** A body that mentions them is emptied: only a person who looks at an unknown event needs it. */
+export function keepBody({ body }: Row, of: PersonIds): Row | undefined {
+  return withoutWords(String(body), allIds(of)) === body ? undefined : { body: '' };
+}
+
 export function keepHold(row: Row, of: PersonIds & { tenantId: string }): Row | 'gone' | undefined {
   const { tenantId } = of;
   if (row['tenant_id'] !== tenantId) return withoutHires(row, tenantId, (id) => of.jobCandidates.includes(id));
