@@ -12,6 +12,7 @@ import {
   example,
   listedFilter,
   placesOf,
+  print,
   printJson,
   renderChange,
   renderListed,
@@ -85,7 +86,7 @@ async function runAudit(tenantId: string, options: AuditOptions, command: Comman
     { mustExist: true, tenantId },
   );
   if (options.json === true) return printJson(writes);
-  process.stdout.write(writes.length === 0 ? 'No writes.\n' : render(writes));
+  print(writes.length === 0 ? 'No writes.\n' : render(writes));
 }
 
 function render(writes: readonly WriteView[]): string {
@@ -123,11 +124,9 @@ async function runVerify(
   });
   if (verdicts.some(({ trouble }) => trouble !== undefined)) process.exitCode = EXIT.refused;
   if (json === true) return printJson(verdicts);
-  process.stdout.write(
-    verdicts.length === 0 ? 'Nobody has done anything yet.\n' : verdicts.map(renderVerdict).join(''),
-  );
+  print(verdicts.length === 0 ? 'Nobody has done anything yet.\n' : verdicts.map(renderVerdict).join(''));
   const keys = new Set(verdicts.flatMap(({ signedBy }) => signedBy));
-  if (keys.size > 0) process.stdout.write(`Heads are signed by the key ${[...keys].join(' and the key ')}.\n`);
+  if (keys.size > 0) print(`Heads are signed by the key ${[...keys].join(' and the key ')}.\n`);
 }
 
 function renderVerdict({ chain, rows, notedUntil, trouble, ...more }: ChainVerdict): string {

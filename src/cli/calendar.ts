@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { listFeeds, makeFeed, revokeFeed } from '../store/calendars.ts';
-import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
+import { asOption, byOf, example, placesOf, print, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
 interface Flags {
@@ -60,9 +60,9 @@ async function runList(tenantId: string, options: Flags, command: Command): Prom
     revokedAt: feed.revoked_at === null ? null : new Date(Number(feed.revoked_at)).toISOString(),
   }));
   if (options.json === true) return printJson(views);
-  if (views.length === 0) return void process.stdout.write('No calendar addresses.\n');
+  if (views.length === 0) return print('No calendar addresses.\n');
   const rows = views.map((one) => [one.feed, one.schedules, one.madeAt, one.madeBy, one.revokedAt ?? '-']);
-  process.stdout.write(renderListed(['feed', 'schedules', 'made', 'by', 'revoked'], rows));
+  print(renderListed(['feed', 'schedules', 'made', 'by', 'revoked'], rows));
 }
 
 async function runRevoke(tenantId: string, feedId: string, options: Flags, command: Command): Promise<void> {

@@ -10,15 +10,19 @@ import { isDebugging } from '../log-level.ts';
 import { systemUser } from '../places.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
 
-/**
- * Control sequences that a terminal would obey, besides a line break and a colour. For example, the partner decides an
- * event's name.
- */
-const CONTROL = /(?!\p{Cc}\[\d{1,2}m)[^\P{Cc}\n]/gu;
+/** The codes that `styleText` writes for our own colours. */
+const OWN_COLOUR = `${String.fromCodePoint(27)}\\[(?:[12]|22|3[1239])m`;
+/** What a terminal would obey, besides a line break and our colours. For example, the partner decides a flow's name. */
+const ORDER = new RegExp(`(?!${OWN_COLOUR})[^\\P{Cc}\\n]|[\\u202a-\\u202e\\u2066-\\u2069]`, 'gu');
 
 /** Text that holds words of the other side, for a terminal. */
 export function harmless(text: string): string {
-  return text.replaceAll(CONTROL, '?');
+  return text.replaceAll(ORDER, '?');
+}
+
+/** Prints a result for people. */
+export function print(text: string): void {
+  process.stdout.write(harmless(text));
 }
 
 /** Aligned rows below a head; plain characters, so that the output can be piped and searched. */
@@ -48,7 +52,7 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
 /** Reports what a command did: as text, or as facts with --json. */
 export function say({ json }: { json?: boolean | undefined }, facts: object, text: string): void {
   if (json === true) printJson(facts);
-  else process.stdout.write(text);
+  else print(text);
 }
 
 /** The most rows that are printed. */
@@ -82,9 +86,13 @@ export function folded(text: string, indent = ''): string {
   return [...lines, line].join('\n');
 }
 
-/** Writes a value to standard output, for scripts. */
+/** Writes a value to standard output, for scripts. Of all that a terminal obeys, JSON leaves only these as they are. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  const text = JSON.stringify(value, null, 2).replaceAll(
+    /[\u007f-\u009f]/g,
+    (at) => `\\u00${at.charCodeAt(0).toString(16)}`,
+  );
+  process.stdout.write(`${text}\n`);
 }
 
 export function renderChange(change: FieldChange): string {
@@ -170,8 +178,9 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** Prints to standard error: the message (what, where, why, next step), its code, and where that is explained. */
 export function printError(error: unknown): void {
-  process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${describe(error)}\n`);
-  if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n${causeStack(error)}`);
+  process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${harmless(describe(error))}\n`);
+  if (isDebugging() && error instanceof Error)
+    process.stderr.write(harmless(`${error.stack ?? ''}\n${causeStack(error)}`));
 }
 
 /** Operating system errors, with the next step. */

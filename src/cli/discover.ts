@@ -8,7 +8,7 @@ import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { acknowledgeFields } from '../store/fields.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { asOption, byOf, EXIT, example, placesOf, printJson, renderTable } from './command.ts';
+import { asOption, byOf, EXIT, example, placesOf, print, printJson, renderTable } from './command.ts';
 import { withOwnTenant, withStore } from './open.ts';
 
 export function defineDiscover(command: Command): void {
@@ -49,7 +49,7 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
       if (options.apply === true) await applyMissing(tenant, partner, store);
       const found = await discover(tenant, partner, store);
       if (options.json === true) printJson(found);
-      else process.stdout.write(renderDiscovered(found));
+      else print(renderDiscovered(found));
     } finally {
       await partner.close();
     }
@@ -144,7 +144,7 @@ function section(title: string, head: readonly string[], rows: ReadonlyArray<Rea
 async function runWriteIds(tenantsDir: string, tenantId: string, options: { json?: boolean }): Promise<void> {
   const written = await writeIds(tenantsDir, tenantId);
   if (options.json === true) printJson(written);
-  else process.stdout.write(renderWritten(written));
+  else print(renderWritten(written));
 }
 
 function renderWritten({ file, changes }: WrittenIds): string {
@@ -169,7 +169,7 @@ export function defineCheck(command: Command): void {
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const found = await withOwnTenant(await placesOf(command), tenantId, checkTenant);
   if (options.json === true) printJson(found);
-  else process.stdout.write(found.map(renderCheck).join(''));
+  else print(found.map(renderCheck).join(''));
   if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;
   else if (found.some(({ check, state }) => check === 'processes' && state !== 'ok')) process.exitCode = EXIT.partial;
 }

@@ -18,7 +18,7 @@ import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { EXIT, example, placesOf } from './command.ts';
+import { EXIT, example, placesOf, print } from './command.ts';
 import { assertExists } from './open.ts';
 
 export function defineDoctor(command: Command): void {
@@ -48,7 +48,7 @@ async function runDoctor(options: DoctorOptions, command: Command): Promise<void
   const { findings, tenants, evidence } = await examine(await placesOf(command));
   const made = assumptionRows(tenants, evidence);
   const assumptions = options.all === true ? made : made.filter(isOpen);
-  process.stdout.write(
+  print(
     options.json === true
       ? `${JSON.stringify({ checks: findings, assumptions }, null, 2)}\n`
       : renderDoctor(findings, assumptions, made.length),
@@ -61,7 +61,7 @@ async function runDoctor(options: DoctorOptions, command: Command): Promise<void
 async function lookAfterRestore({ json = false }: DoctorOptions, command: Command): Promise<void> {
   const restore = await examineRestore(await placesOf(command));
   if (json) process.stdout.write(`${JSON.stringify(restore ?? null, null, 2)}\n`);
-  else process.stdout.write(restore === undefined ? 'This store was never restored.\n' : renderRestore(restore));
+  else print(restore === undefined ? 'This store was never restored.\n' : renderRestore(restore));
   if (restore?.tenants.some(({ isCompared }) => !isCompared) === true) process.exitCode = EXIT.partial;
 }
 

@@ -3,7 +3,7 @@ import { ConnectorError } from '../errors.ts';
 import { duration } from '../hris/option-types.ts';
 import { listEvents, replayEvents, type WhichEvents } from '../store/events-out.ts';
 import type { Store } from '../store/open-store.ts';
-import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
+import { asOption, byOf, example, placesOf, print, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
 export function defineEvents(command: Command): void {
@@ -52,9 +52,9 @@ async function runList(tenantId: string, options: Which, command: Command): Prom
     eventViews(store, chosen(tenantId, options), { waiting, isWhole: json });
   const found = await withStore(await placesOf(command), look, { mustExist: true, tenantId });
   if (json) return printJson(found);
-  if (found.length === 0) return void process.stdout.write('No events.\n');
+  if (found.length === 0) return print('No events.\n');
   const rows = found.map((one) => [one.event, one.at, one.type, one.jobCandidateId ?? '-', one.takenAt ?? one.waits]);
-  process.stdout.write(renderListed(['event', 'at', 'type', 'hire', 'taken'], rows));
+  print(renderListed(['event', 'at', 'type', 'hire', 'taken'], rows));
 }
 
 async function runReplay(tenantId: string, event: string | undefined, options: Which, command: Command): Promise<void> {

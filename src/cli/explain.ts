@@ -6,7 +6,7 @@ import { type OpenTenant, streamsToPlan, withTenant } from '../operator/open-ten
 import { assertKnownStream } from '../operator/streams.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
-import { asOption, byOf, example, placesOf, printJson } from './command.ts';
+import { asOption, byOf, example, placesOf, print, printJson } from './command.ts';
 import { withStore } from './open.ts';
 
 export function defineExplain(command: Command): void {
@@ -42,7 +42,7 @@ async function runExplain(tenantId: string, id: string, options: ExplainOptions,
     { mustExist: true },
   );
   if (options.json === true) printJson(explained);
-  else process.stdout.write(render(explained));
+  else print(render(explained));
 }
 
 async function explain(open: OpenTenant, id: string, options: ExplainOptions): Promise<Explained> {

@@ -8,6 +8,7 @@ import {
   example,
   listedFilter,
   placesOf,
+  print,
   printJson,
   renderListed,
   renderTable,
@@ -56,10 +57,10 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
   });
   process.exitCode = failed.length > 0 ? EXIT.partial : EXIT.done;
   if (options.json === true) return printJson(failed);
-  if (failed.length === 0) return void process.stdout.write(`Nothing of ${tenantId} failed.\n`);
+  if (failed.length === 0) return print(`Nothing of ${tenantId} failed.\n`);
   const rows = failed.map(({ where, what, since, reason }) => [where, what, since, reason.slice(0, MOST_TEXT)]);
   const table = renderTable(['where', 'what', 'since', 'reason'], rows);
-  process.stdout.write(`${table}\n\nOnce the cause is removed: hirebridge retry ${tenantId}\n`);
+  print(`${table}\n\nOnce the cause is removed: hirebridge retry ${tenantId}\n`);
 }
 
 async function runRetry(
@@ -111,7 +112,7 @@ async function runConflicts(tenantId: string, options: ConflictOptions, command:
     { mustExist: true, tenantId },
   );
   if (json) return printJson(found);
-  process.stdout.write(found.length === 0 ? 'No conflicts.\n' : renderConflicts(found));
+  print(found.length === 0 ? 'No conflicts.\n' : renderConflicts(found));
 }
 
 function renderConflicts(found: readonly ConflictView[]): string {

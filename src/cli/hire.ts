@@ -7,18 +7,7 @@ import { readAppliedTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
 import { type HireFilter, listHires as listRows } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
-import {
-  AS,
-  byOf,
-  EXIT,
-  example,
-  folded,
-  harmless,
-  listedFilter,
-  placesOf,
-  printJson,
-  renderListed,
-} from './command.ts';
+import { AS, byOf, EXIT, example, folded, listedFilter, placesOf, print, printJson, renderListed } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHire(command: Command): void {
@@ -67,7 +56,7 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
     tenantId: options.tenant,
   });
   if (json === true) printJson(hires);
-  else process.stdout.write(renderHires(hires));
+  else print(renderHires(hires));
 }
 
 /** Hires of all periods, latest change first. */
@@ -111,7 +100,7 @@ async function runShow(tenantId: string, jobCandidateId: string, options: ShowOp
   );
   if (options.wait === true && !isSettled(hire)) process.exitCode = EXIT.partial;
   if (options.json === true) return printJson(hire);
-  process.stdout.write(harmless(options.verbose === true ? renderWhole(hire) : renderStory(hire)));
+  print(options.verbose === true ? renderWhole(hire) : renderStory(hire));
 }
 
 /** The story without calls, plans and reads, which only an engineer needs. */
@@ -177,5 +166,5 @@ async function runStart(
   if (options.json === true) return printJson({ workflowId, started, hire });
   const outcome = started ? `Started as ${workflowId}.` : 'Not started: it is under way or over, as it stands below.';
   const next = `Follow it with: hirebridge hire show ${tenantId} ${jobCandidateId}`;
-  process.stdout.write(`${outcome} ${next}\n${started || hire === undefined ? '' : renderHire(hire)}`);
+  print(`${outcome} ${next}\n${started || hire === undefined ? '' : renderHire(hire)}`);
 }

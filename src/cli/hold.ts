@@ -11,7 +11,7 @@ import {
   listHolds,
   readHold,
 } from '../operator/holds.ts';
-import { AS, byOf, EXIT, example, harmless, placesOf, printJson, renderTable, say } from './command.ts';
+import { AS, byOf, EXIT, example, placesOf, print, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHold(command: Command): void {
@@ -77,7 +77,7 @@ async function runList({ tenant, code, all, json }: ListOptions, command: Comman
   const holds = found.filter((hold) => code === undefined || hold.code === code);
   if (json === true) return printJson(holds);
   const most = code === undefined ? MOST_OF_ONE : holds.length;
-  process.stdout.write(renderGroups(groupHolds(holds), most));
+  print(renderGroups(groupHolds(holds), most));
 }
 
 function renderGroups(groups: readonly HoldGroup[], most: number): string {
@@ -118,7 +118,7 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
 async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const hold = await withStore(await placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
   if (options.json === true) printJson(hold);
-  else process.stdout.write(harmless(renderHold(hold)));
+  else print(renderHold(hold));
 }
 
 type ShownHold = Awaited<ReturnType<typeof readHold>>;

@@ -10,7 +10,7 @@ import { loadDefinition } from '../hris/http/load-definition.ts';
 import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-under-test.ts';
 import { isSecretRef, resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { EXIT, example, pairs, renderTable, say } from './command.ts';
+import { EXIT, example, pairs, print, renderTable, say } from './command.ts';
 
 interface TestFlags {
   url: string;
@@ -62,7 +62,7 @@ export function defineHris(command: Command): void {
     .command('schema')
     .description('Print the JSON Schema of files that describe an HR system, for editors.')
     .addHelpText('after', example('hirebridge hris schema > hris-definition.schema.json'))
-    .action(() => void process.stdout.write(definitionJsonSchema()));
+    .action(() => print(definitionJsonSchema()));
 }
 
 interface InitFlags {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { duration } from '../hris/option-types.ts';
 import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
 import { leftStates } from '../store/schema.ts';
-import { AS, byOf, example, listedFilter, placesOf, printJson, renderListed, say } from './command.ts';
+import { AS, byOf, example, listedFilter, placesOf, print, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
@@ -46,7 +46,7 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
     tenantId: options.tenant,
   });
   if (json === true) return printJson(found);
-  process.stdout.write(renderDeliveries(found));
+  print(renderDeliveries(found));
 }
 
 function renderDeliveries(found: readonly DeliveryView[]): string {

@@ -38,7 +38,7 @@ import {
 import { loadTenants } from '../tenants/load-tenants.ts';
 import { isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile } from '../yaml/yaml-file.ts';
-import { EXIT, example, pairs, placesOf, renderTable } from './command.ts';
+import { EXIT, example, pairs, placesOf, print, renderTable } from './command.ts';
 import { renderCheck } from './discover.ts';
 import { ask, askSecret, canAsk, choose, search, tell, tellWrong } from './prompt.ts';
 
@@ -126,7 +126,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   // Nothing was changed until here, so that Ctrl-C leaves no trace.
   if (start.isNew) await defineDateField(access, start.value);
   await writeNewFiles(files);
-  process.stdout.write(
+  print(
     [
       ...files.map(({ path }: NewFile) => `wrote ${relative(process.cwd(), path)}\n`),
       `onboarding flow ${flow.value}: ${flow.why}\n`,
@@ -143,7 +143,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   const next = works
     ? 'Next: hirebridge up, or if it runs already: hirebridge tenant apply'
     : `Correct what fails, then ask again: hirebridge check ${tenant}`;
-  process.stdout.write(`${next}\n`);
+  print(`${next}\n`);
   if (!works) process.exitCode = EXIT.refused;
 }
 
@@ -375,7 +375,7 @@ async function settleMapping(
         `The table ${table.name} requires ${lacking.join(', ')}, and nothing at the hiring platform fits. Run init ` +
           'on a terminal to say what fills it, or give the column a default.',
       );
-    process.stdout.write(`${renderLines(lines, canAsk())}\n`);
+    print(`${renderLines(lines, canAsk())}\n`);
     return { table: table.name, roles, lines };
   }
   let taken = lines;
@@ -451,9 +451,9 @@ async function tryOut(tenantId: string, tenantsDir: string): Promise<boolean> {
   const found = await checkTenant(tenant, undefined);
   // Nothing runs yet, so leave out checks of processes and state.
   const lines = found.filter(({ check }) => check !== 'processes' && check !== 'state');
-  process.stdout.write(`\n${lines.map(renderCheck).join('')}`);
+  print(`\n${lines.map(renderCheck).join('')}`);
   if (lines.some(({ state }) => state === 'fail')) return false;
-  process.stdout.write(renderRehearsal(await rehearseLastHire(tenant)));
+  print(renderRehearsal(await rehearseLastHire(tenant)));
   return true;
 }
 

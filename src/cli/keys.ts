@@ -5,7 +5,7 @@ import { audit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { addDataKey, listDataKeys, type Sealing } from '../store/sealed-values.ts';
 import { addKey } from '../vault/keys.ts';
-import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
+import { asOption, byOf, example, placesOf, print, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
 interface Flags {
@@ -57,9 +57,9 @@ async function runStatus(options: Flags, command: Command): Promise<void> {
     sweptAt: one.swept_at === null ? null : new Date(Number(one.swept_at)).toISOString(),
   }));
   if (options.json === true) return printJson(keys);
-  if (keys.length === 0) return void process.stdout.write('No tenant has a data key yet: a worker makes them.\n');
+  if (keys.length === 0) return print('No tenant has a data key yet: a worker makes them.\n');
   const rows = keys.map((one) => [one.tenant, one.dataKey, one.madeAt, one.under, one.sweptAt ?? 'not yet']);
-  process.stdout.write(renderListed(['tenant', 'data key', 'made', 'encrypted by', 'encrypts all values'], rows));
+  print(renderListed(['tenant', 'data key', 'made', 'encrypted by', 'encrypts all values'], rows));
 }
 
 async function runRotate(tenantId: string, options: Flags, command: Command): Promise<void> {

@@ -20,7 +20,7 @@ import {
 } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { byOf, EXIT, example, placesOf, printJson, renderChange, renderTable } from './command.ts';
+import { byOf, EXIT, example, placesOf, print, printJson, renderChange, renderTable } from './command.ts';
 import { withStoreAsItIs } from './open.ts';
 
 const record = z.record(z.string(), z.unknown());
@@ -118,13 +118,11 @@ async function runShow(tenantId: string, wanted: string, options: { json?: boole
   const view = (await readViews(tenantId, command)).find(({ name }) => name === wanted);
   if (options.json === true) return printJson(view ?? null);
   if (view === undefined) {
-    process.stdout.write(
-      `${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`,
-    );
+    print(`${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`);
     return;
   }
   const rows = view.rules.map(({ field, rule, file, line }) => [field, rule, `${shown(file)}:${line}`]);
-  process.stdout.write(`${renderTable(['field', 'rule', 'from'], rows)}\n\nversion ${view.version}\n`);
+  print(`${renderTable(['field', 'rule', 'from'], rows)}\n\nversion ${view.version}\n`);
 }
 
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
@@ -132,8 +130,7 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
     return { name, fields: rules.length, version };
   });
   if (options.json === true) return printJson(checked);
-  for (const { name, fields, version } of checked)
-    process.stdout.write(`ok    ${name}: ${fields} fields, version ${version}\n`);
+  for (const { name, fields, version } of checked) print(`ok    ${name}: ${fields} fields, version ${version}\n`);
 }
 
 async function runTest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
@@ -143,14 +140,13 @@ async function runTest(tenantId: string, options: { json?: boolean }, command: C
   for (const { at, name, wrong } of results) {
     const state = wrong.length === 0 ? styleText('green', 'ok  ') : styleText('red', 'fail');
     const reasons = wrong.map((text) => `\n      ${text}`).join('');
-    process.stdout.write(`${state}  ${shown(at.file)}:${at.line}  ${name}${reasons}\n`);
+    print(`${state}  ${shown(at.file)}:${at.line}  ${name}${reasons}\n`);
   }
-  if (results.length === 0)
-    process.stdout.write('There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n');
+  if (results.length === 0) print('There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n');
 }
 
 async function runSchema(): Promise<void> {
-  process.stdout.write(mappingJsonSchema());
+  print(mappingJsonSchema());
 }
 
 /** The JSON Schema for editors, kept as mappings/mapping.schema.json. */
@@ -201,7 +197,7 @@ async function runDiff(tenantId: string, file: string, { stream, json }: DiffOpt
   );
   const shown = maskDiff(diff);
   if (json === true) printJson(shown);
-  else process.stdout.write(render(shown));
+  else print(render(shown));
   if (diff.changed > 0) process.exitCode = EXIT.refused;
 }
 

@@ -9,7 +9,7 @@ import { wrap } from '../operator/reference.ts';
 import { OTHER_PLACES, renderDataMap, STORE_PLACES } from '../store/data-map.ts';
 import type { ErasureReceipt } from '../store/erasures.ts';
 import type { Store } from '../store/open-store.ts';
-import { asOption, byOf, example, placesOf, printJson, renderTable, say } from './command.ts';
+import { asOption, byOf, example, placesOf, print, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
@@ -32,7 +32,7 @@ export function definePerson(command: Command): void {
     .addHelpText('after', example('hirebridge person map'))
     .action(({ json }: { json?: boolean }) => {
       if (json === true) return printJson({ store: STORE_PLACES, elsewhere: OTHER_PLACES });
-      process.stdout.write(`${renderDataMap().split('\n').map(wrap).join('\n')}\n`);
+      print(`${renderDataMap().split('\n').map(wrap).join('\n')}\n`);
     });
   about(command.command('find'))
     .description('Show where data about a person is kept, by ids. Shows no values.')
@@ -125,9 +125,7 @@ async function runFind(tenantId: string, who: string, options: PersonOptions, co
     places.map(({ place, count }) => [place, count]),
   );
   const missing = notAsked.map((text) => `Not asked: ${text}\n`);
-  process.stdout.write(
-    `${lines.join('')}${held}\n${places.length === 0 ? 'Nothing is held.\n' : table}\n${missing.join('')}`,
-  );
+  print(`${lines.join('')}${held}\n${places.length === 0 ? 'Nothing is held.\n' : table}\n${missing.join('')}`);
 }
 
 async function runExport(
@@ -268,9 +266,7 @@ async function runDue(tenantId: string, options: PersonOptions, command: Command
     since,
     WHY[why ?? ''] ?? '-',
   ]);
-  process.stdout.write(
-    rows.length === 0 ? 'Nobody.\n' : renderTable(['candidate', 'cause', 'state', 'since', 'why'], rows),
-  );
+  print(rows.length === 0 ? 'Nobody.\n' : renderTable(['candidate', 'cause', 'state', 'since', 'why'], rows));
 }
 
 async function runDecide(
@@ -310,11 +306,10 @@ async function runReceipts(tenantId: string, options: PersonOptions, command: Co
     state,
     receipt === undefined ? '-' : `${receipt.signedBy}, valid`,
   ]);
-  process.stdout.write(
+  print(
     rows.length === 0
       ? 'No erasures.\n'
       : renderTable(['erasure', 'asked at', 'by', 'state', 'receipt signed by'], rows),
   );
-  for (const { erasure, failing } of all)
-    if (failing !== undefined) process.stdout.write(`${erasure} keeps failing: ${failing}\n`);
+  for (const { erasure, failing } of all) if (failing !== undefined) print(`${erasure} keeps failing: ${failing}\n`);
 }

@@ -10,7 +10,7 @@ import { maskPlan, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/plans.ts';
-import { asOption, byOf, EXIT, example, placesOf, printJson, renderChange, renderTable } from './command.ts';
+import { asOption, byOf, EXIT, example, placesOf, print, printJson, renderChange, renderTable } from './command.ts';
 import { withStore, withStoreAsItIs } from './open.ts';
 
 /** At most this many records are shown; `--json` has all. */
@@ -79,7 +79,7 @@ async function runApply(hash: string, options: { json?: boolean; as?: string }, 
     return withTenant({ store, places, tenantId: plan.tenantId }, (open) => applySavedPlan(open, plan, byOf(options)));
   });
   if (options.json === true) printJson(applied);
-  else process.stdout.write(renderApplied(applied));
+  else print(renderApplied(applied));
   if (applied.changed.length + applied.refused.length > 0) process.exitCode = EXIT.partial;
 }
 
@@ -136,7 +136,7 @@ async function printPlans(store: Store, plans: readonly PlanView[], options: Pla
   }
   const shown = isRevealed ? plans : plans.map(maskPlan);
   if (options.json === true) printJson(shown);
-  else process.stdout.write(shown.map(renderPlan).join('\n'));
+  else print(shown.map(renderPlan).join('\n'));
   if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
 }
 

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { harmless } from './command.ts';
 
 /** Whether a person is at the terminal to answer. */
 export function canAsk(): boolean {
@@ -36,7 +37,7 @@ export async function choose<Value extends string>(
   options: readonly { value: Value; label: string; hint?: string }[],
 ): Promise<Value> {
   const { select } = await clack();
-  return answered(await select<string>({ message, options: [...options], output })) as Value;
+  return answered(await select<string>({ message, options: options.map(shown), output })) as Value;
 }
 
 /** Lets a person choose from a long list by typing part of an entry. */
@@ -45,17 +46,23 @@ export async function search<Value extends string>(
   options: readonly { value: Value; label: string; hint?: string }[],
 ): Promise<Value> {
   const { autocomplete } = await clack();
-  return answered(await autocomplete<string>({ message, options: [...options], maxItems: 10, output })) as Value;
+  return answered(await autocomplete<string>({ message, options: options.map(shown), maxItems: 10, output })) as Value;
+}
+
+/** Names of tables, columns and fields come from other systems. */
+function shown<Option extends { label: string; hint?: string }>(option: Option): Option {
+  const { label, hint } = option;
+  return { ...option, label: harmless(label), ...(hint === undefined ? {} : { hint: harmless(hint) }) };
 }
 
 /** Prints a line between two questions. */
 export async function tell(text: string): Promise<void> {
-  (await clack()).log.message(text, { output });
+  (await clack()).log.message(harmless(text), { output });
 }
 
 /** Reports a failed attempt; the question is asked again. */
 export async function tellWrong(text: string): Promise<void> {
-  (await clack()).log.error(text, { output });
+  (await clack()).log.error(harmless(text), { output });
 }
 
 /** Asks the person at the terminal; without a terminal the answer is no, and that is printed. */

@@ -15,7 +15,7 @@ import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import type { Digest } from '../store/alarms.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
-import { EXIT, example, folded, placesOf, printJson, renderTable } from './command.ts';
+import { EXIT, example, folded, placesOf, print, printJson, renderTable } from './command.ts';
 import { withStore } from './open.ts';
 
 export function defineStatus(command: Command): void {
@@ -36,7 +36,7 @@ async function runStatus(options: { verbose?: boolean; json?: boolean }, command
     readStatus(store, await currentTenants(store, places.tenantsDir));
   const status = await withStore(places, read, { mustExist: true });
   if (options.json === true) printJson(status);
-  else process.stdout.write(renderStatus(status, options.verbose === true));
+  else print(renderStatus(status, options.verbose === true));
   if (status.processes.some(isMissing)) process.exitCode = EXIT.partial;
 }
 
@@ -279,7 +279,7 @@ async function runDigest(tenantId: string, options: { json?: boolean }, command:
     mustExist: true,
   });
   if (options.json === true) printJson(digest);
-  else process.stdout.write(renderDigest(digest));
+  else print(renderDigest(digest));
 }
 
 function renderDigest({ tenantId, from, to, hires, holds, alarms }: Digest): string {
@@ -311,7 +311,7 @@ async function runRateLimit(tenantId: string, options: { json?: boolean }, comma
     tenantId,
   });
   if (options.json === true) return printJson(views);
-  process.stdout.write(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
+  print(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
 }
 
 function renderViews(views: readonly RateLimitView[]): string {

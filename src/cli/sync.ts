@@ -19,6 +19,7 @@ import {
   example,
   exitCodeOf,
   placesOf,
+  print,
   printError,
   printJson,
   renderTable,
@@ -175,7 +176,7 @@ async function followOne(parts: OperatorParts, options: SyncOptions, stream: Str
 function show(options: SyncOptions, stream: string, result: StreamResult): ExitCode {
   const named = options.stream === undefined ? { stream } : {};
   if (options.json) printJson({ ...named, state: result.state, ...result.counts, leftOut: result.leftOut });
-  else process.stdout.write(`${options.stream === undefined ? `${stream} ` : ''}${describe(result)}`);
+  else print(`${options.stream === undefined ? `${stream} ` : ''}${describe(result)}`);
   return result.state === 'partial' ? EXIT.partial : EXIT.done;
 }
 

@@ -23,7 +23,7 @@ import type { HrisWay } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type PlannedApplication, planApplication } from '../tenants/plan-application.ts';
-import { AS, asOption, byOf, EXIT, example, placesOf, printJson, renderTable, say } from './command.ts';
+import { AS, asOption, byOf, EXIT, example, placesOf, print, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
@@ -90,13 +90,13 @@ async function runList(options: { json?: boolean }, command: Command): Promise<v
   if (options.json === true) return printJson(tenants);
   const rows = tenants.map((one) => [one.tenantId, one.state, String(one.version), one.appliedAt, one.appliedBy]);
   const table = renderTable(['tenant', 'state', 'version', 'applied', 'by'], rows);
-  process.stdout.write(rows.length === 0 ? 'No tenants. Apply some: hirebridge tenant apply\n' : `${table}\n`);
+  print(rows.length === 0 ? 'No tenants. Apply some: hirebridge tenant apply\n' : `${table}\n`);
 }
 
 async function runShow(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const shown = await withStore(await placesOf(command), (store) => showTenant(store, tenantId), { mustExist: true });
   if (options.json === true) printJson(shown);
-  else process.stdout.write(renderTenant(shown));
+  else print(renderTenant(shown));
 }
 
 function renderTenant(shown: TenantDetails): string {

@@ -11,13 +11,13 @@ import { KEYS, openTerminal } from './terminal.ts';
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const { enter, down, ctrlC, clear } = KEYS;
 
-/** A hiring platform, and a folder with a database of two tables, neither of which is called as ours would be. */
+/** A hiring platform, and a folder with a database of tables, none of which is called as ours would be. */
 async function setUp() {
   const sandbox = await openSandbox({ jobs: 2, candidates: 6, hired: 2 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const cwd = await scratchDir();
   const database = new DatabaseSync(join(cwd, 'hr.db'));
-  database.exec(`create table holidays (id integer primary key, days integer);
+  database.exec(`create table "holidays\u001b]0;taken\u0007" (id integer primary key, days integer);
     create table personal (pnr integer primary key, vorname text not null, nachname text not null, mail text,
       eintritt date, kostenstelle text, mandant text not null)`);
   database.close();
@@ -39,6 +39,8 @@ test('init on a terminal asks again where an answer is wrong, then checks and tr
   await terminal.answer('◆  Database of the HR system', clear, 'sqlite:hr.db', enter);
   await terminal.answer('Table of employees');
   expect(terminal.screen()).toMatch(/personal \(7 columns, 4 that employees have\)/);
+  // A name gives the terminal no orders: a real one would set its title.
+  expect(terminal.screen()).toContain('holidays?]0;taken?');
   await terminal.answer('none of them', enter);
   await terminal.answer('Custom field that holds the first day of work', enter);
   await terminal.answer('requires mandant, and nothing fills it yet', enter);

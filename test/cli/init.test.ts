@@ -110,6 +110,18 @@ test.each<[string, Partner, string[], string]>([
   expect(existsSync(dir)).toBe(false);
 });
 
+test.each([
+  ['a title and a carriage return', '\u001b]0;taken\u0007\r\u001b[2K'],
+  ['a control character before what looks like a colour', '\r[0m\u0090[1m'],
+  ['text that is hidden or turned around', '\u001b[8m\u202e'],
+])('what the hiring platform calls its flows gives the terminal no orders: %s', async (_, orders) => {
+  const { init } = await setUp({ flows: [FLOW, { ...FLOW, flowId: 'flow-2', name: `Interns${orders}X` }] });
+  const { code, stderr } = await init(...SQLITE);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/flow-2 \(Interns\?+.*X\)/)]);
+  const left = (await init(...SQLITE, '--flow', 'flow-1', '--start-date', `No${orders}`)).stderr;
+  expect(stderr + left).not.toMatch(/(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u);
+});
+
 test('init defines the field of the start date only where it is told to', async () => {
   const { dir, init, seen } = await setUp({ fields: [] });
   expect(await init(...SQLITE, '--define')).toMatchObject({ code: 0 });
