@@ -171,8 +171,8 @@ function signInPage(
   { access, oidc }: { access: AdmissionOptions['access']; oidc: Oidc | undefined },
   status: 401 | 403,
 ) {
-  const to =
-    c.req.method === 'GET' ? ownPath(c.req.path + new URL(c.req.url).search) : ownPath(c.get('form').get('to'));
+  const asked = c.req.method === 'POST' ? c.get('form').get('to') : c.req.path + new URL(c.req.url).search;
+  const to = ownPath(asked);
   const wrong =
     status === 403 ? html`<p class="notice bad" role="alert">This console does not know this token.</p>` : '';
   const local = access.url === undefined;

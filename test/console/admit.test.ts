@@ -38,6 +38,8 @@ test('without a session there is nothing but the sign-in, and a wrong token give
     const answer = await fetch(url + path);
     expect([path, answer.status]).toEqual([path, 401]);
     expect((await answer.text()).replaceAll(holdId, '')).not.toContain('5012');
+    // As an uptime check asks.
+    expect([path, (await fetch(url + path, { method: 'HEAD' })).status]).toEqual([path, 401]);
   }
   const wrong = await fetch(`${url}/?token=${TOKEN}x`, { redirect: 'manual' });
   expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([403, null]);
