@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { EmployeeRef } from '../hire/hire.ts';
 
+/** A hundred years: dates beyond the year 275,760 do not exist for JavaScript, and a plan would fail on them. */
+const MOST_MS = 36_500 * 86_400_000;
+
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
@@ -13,7 +16,9 @@ export const duration = z.string('expected a duration such as 30d, 1h, 15m, 2s o
     context.addIssue('expected a duration such as 30d, 1h, 15m, 2s or 250ms');
     return z.NEVER;
   }
-  return Number(amount) * (UNIT_MS[unit] ?? 1);
+  const ms = Number(amount) * (UNIT_MS[unit] ?? 1);
+  if (ms > MOST_MS) context.addIssue('expected at most 36500d');
+  return ms;
 });
 
 const URL_OF = 'expected an https address with {id} or {number}, such as https://hr.example/people/{id}';

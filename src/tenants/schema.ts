@@ -49,7 +49,8 @@ export const partnerSection = z
     baseUrl: z
       .url({ protocol: /^https?$/, error: 'expected the partner address, https://.../v1/partner' })
       .transform((url) => url.replace(/\/+$/, ''))
-      .refine((url) => url.endsWith('/v1/partner'), 'expected an address that ends in /v1/partner'),
+      .refine((url) => url.endsWith('/v1/partner'), 'expected an address that ends in /v1/partner')
+      .refine((url) => !/\/\/[^/]*@/.test(url), 'expected an address without a user or password'),
     environment: z.enum(['production', 'sandbox'], 'expected production or sandbox'),
     apiKey: secretRef,
     /** The partner's company id, compared with the companyId of webhooks. */

@@ -129,6 +129,16 @@ describe('a file is refused', () => {
       'acme.yaml:3:12 "partner.baseUrl" is not right: expected an address that ends in /v1/partner',
     ],
     [
+      'for a password in the partner’s address',
+      change('http://127', 'http://ann:TOPSECRET@127'),
+      'acme.yaml:3:12 "partner.baseUrl" is not right: expected an address without a user or password',
+    ],
+    [
+      'for a duration that ends after all time',
+      change('30d', '99999999d'),
+      'acme.yaml:15:41 "policies.onboarding.deadline" is not right: expected at most 36500d',
+    ],
+    [
       'for a key that would travel in clear',
       change(/  allowPrivate.*\n/, ''),
       'acme.yaml:3:12 "partner.baseUrl" is not right: expected https',
