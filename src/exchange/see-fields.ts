@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Change, EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
-import type { CompiledField } from '../mapping/compile-rule.ts';
+import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
 import { decodeCustomFields } from '../mapping/custom-fields.ts';
 import { applies, evaluateField, type Refusal, valueBack } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
@@ -62,7 +62,7 @@ interface ShownPair {
 export function seeFields(mapping: Mapping, { pairId, sources, record, defined }: ShownPair): SeenField[] {
   const goesBack = new Set(mapping.back.map(({ target }) => target));
   return exchangedFields(mapping)
-    .filter((field) => applies(field, sources))
+    .filter((field) => applies(field, sources) !== false)
     .map((field) => {
       const salt = saltOf(pairId, field.target);
       return {
@@ -118,7 +118,7 @@ function flowOf({ rule, amends }: CompiledField): FieldFlow {
 
 /** Whether a partner record that the rule reads is not shown; its values must then not count as emptied. */
 function notShown(field: CompiledField, sources: MappingSources): boolean {
-  return field.from.some(({ source }) => sources[source] === undefined);
+  return pathsRead(field).some(({ source }) => sources[source] === undefined);
 }
 
 /**

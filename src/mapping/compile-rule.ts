@@ -90,7 +90,10 @@ const fieldRule = z.strictObject({
     .optional(),
   transform: z.array(transform).describe('Applied in order').optional(),
   lookup: z
-    .union([z.record(z.string(), scalar), from], 'expected { VALUE: what the HR system calls it } or a CSV file')
+    .union(
+      [z.record(z.string(), scalar).refine((one) => Object.keys(one).length > 0, 'expected at least one value'), from],
+      'expected { VALUE: what the HR system calls it } or a CSV file',
+    )
     .describe(
       'Value after the transforms -> what the HR system calls it; or a CSV file of these two columns with a ' +
         'header line, its path relative to this file',

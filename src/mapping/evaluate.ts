@@ -50,6 +50,7 @@ export interface Step {
 /** Evaluates one rule; adds what happened to `steps`. */
 export function evaluateField(field: CompiledField, sources: MappingSources, steps?: Step[]): Result {
   const isMeant = applies(field, sources);
+  if (typeof isMeant !== 'boolean') return isMeant;
   if (field.when.length > 0) steps?.push({ step: 'when', value: isMeant });
   if (!isMeant) return unless(field);
   if (field.constant !== undefined) {
@@ -67,9 +68,11 @@ export function evaluateField(field: CompiledField, sources: MappingSources, ste
   return fitValue(field.def, looked, field.source);
 }
 
-/** Whether a rule's conditions hold for these records. */
-export function applies({ when }: Pick<CompiledField, 'when'>, sources: MappingSources): boolean {
-  return when.every((one) => holds(one, sources));
+/** Whether a rule's conditions hold for these records. One that is false decides, also beside one that is unclear. */
+export function applies({ when }: Pick<CompiledField, 'when'>, sources: MappingSources): boolean | Refusal {
+  const held = when.map((one) => holds(one, sources));
+  if (held.includes(false)) return false;
+  return held.find((one) => typeof one !== 'boolean') ?? true;
 }
 
 /** If its conditions do not hold, a rule leaves its field out, unless the HR system requires the field. */
@@ -81,13 +84,19 @@ function unless({ target, def }: CompiledField): Result {
   return { code: 'MISSING', text };
 }
 
-/** Whether a condition holds. A path that cannot be read has no value to compare. */
-function holds({ path, values, present }: CompiledCondition, sources: MappingSources): boolean {
+/** Whether a condition holds. A value that cannot be read is neither there nor absent. */
+function holds({ path, values, present }: CompiledCondition, sources: MappingSources): boolean | Refusal {
   const read = readSource(path, sources);
-  const value = 'code' in read ? undefined : read.value;
+  if ('code' in read) return read;
+  const { value } = read;
   if (present !== undefined) return present !== isEmpty(value);
-  const items = isEmpty(value) ? [] : [value].flat().map(String);
-  return values?.some((one) => items.includes(String(one))) === true;
+  const items = isEmpty(value) ? [] : [value].flat().map(composed);
+  return values?.some((one) => items.includes(composed(one))) === true;
+}
+
+/** A letter with an accent is one character or two, and people see no difference. */
+function composed(value: string | number | boolean): string {
+  return String(value).normalize('NFC');
 }
 
 function readAll(
@@ -200,15 +209,28 @@ function asKey(text: string): string {
   return text.trim().toLowerCase();
 }
 
-function lookUp(field: CompiledField, value: Value | undefined, steps?: Step[]): Value | undefined {
-  const key = isEmpty(value) ? undefined : String(value);
-  const known = key !== undefined && field.lookup !== undefined && Object.hasOwn(field.lookup, key);
-  const found =
-    field.lookup === undefined ? (key === undefined ? undefined : value) : known ? field.lookup[key] : undefined;
-  if (field.lookup !== undefined && key !== undefined) steps?.push({ step: 'lookup', value: found });
-  if (!isEmpty(found) || field.fallback === undefined) return found;
-  steps?.push({ step: 'default', value: field.fallback });
-  return field.fallback;
+function lookUp({ lookup, fallback, def }: CompiledField, value: Value | undefined, steps?: Step[]): Value | undefined {
+  let found = isEmpty(value) ? undefined : value;
+  if (lookup !== undefined && found !== undefined) {
+    found = ofEach(found, (item) => entryOf(lookup, item) ?? (Array.isArray(value) ? fallback : undefined));
+    steps?.push({ step: 'lookup', value: found });
+  }
+  if (!isEmpty(found) || fallback === undefined) return found;
+  steps?.push({ step: 'default', value: fallback });
+  return def.type === 'list' ? [String(fallback)] : fallback;
+}
+
+/** Looks a value up, or each item of a list; undefined if one of them is unknown. */
+function ofEach(value: Value, find: (item: string) => Value | undefined): Value | undefined {
+  if (!Array.isArray(value)) return find(String(value));
+  const found = value.map(find);
+  return found.includes(undefined) ? undefined : found.map(String);
+}
+
+function entryOf(lookup: NonNullable<CompiledField['lookup']>, value: string): string | number | boolean | undefined {
+  if (Object.hasOwn(lookup, value)) return lookup[value];
+  const key = Object.keys(lookup).find((one) => composed(one) === composed(value));
+  return key === undefined ? undefined : lookup[key];
 }
 
 function absent(field: CompiledField, before: Value | undefined): Result {
@@ -260,7 +282,7 @@ export function valueBack(
   { target, lookup, transforms }: CompiledField,
   value: Value,
 ): { value: Value | undefined } | Refusal {
-  const known = lookup === undefined ? value : keyOf(lookup, value);
+  const known = lookup === undefined ? value : ofEach(value, (item) => keyOf(lookup, item));
   if (known === undefined)
     return {
       code: 'NOT_IN_LOOKUP',
@@ -275,6 +297,6 @@ export function valueBack(
 }
 
 /** Finds the lookup key; loading the file proved that there is only one. */
-function keyOf(lookup: NonNullable<CompiledField['lookup']>, value: Value): string | undefined {
-  return Object.keys(lookup).find((key) => String(lookup[key]) === String(value));
+function keyOf(lookup: NonNullable<CompiledField['lookup']>, value: string): string | undefined {
+  return Object.keys(lookup).find((key) => composed(lookup[key] ?? '') === composed(value));
 }

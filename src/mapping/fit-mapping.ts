@@ -1,5 +1,6 @@
 import type { DescribedField, FieldDef } from '../hris/port.ts';
 import type { FieldDefinition } from '../store/fields.ts';
+import type { Value } from '../values/transforms.ts';
 import type { CompiledField } from './compile-rule.ts';
 import { evaluateField } from './evaluate.ts';
 import { fitValue } from './fit-value.ts';
@@ -72,9 +73,10 @@ function misfitsOf(field: CompiledField, described: readonly DescribedField[], f
   });
 }
 
-/** Values written in the mapping itself. */
-function fixedValues({ constant, fallback, lookup }: CompiledField): (string | number | boolean)[] {
-  return [constant, fallback, ...Object.values(lookup ?? {})].filter((one) => one !== undefined);
+/** Values written in the mapping itself; those of a list are its items. */
+function fixedValues({ constant, fallback, lookup, def }: CompiledField): Value[] {
+  const values = [constant, fallback, ...Object.values(lookup ?? {})].filter((one) => one !== undefined);
+  return def.type === 'list' ? values.map((one) => [String(one)]) : values;
 }
 
 /** Required fields that no rule fills. */

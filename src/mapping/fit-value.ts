@@ -71,7 +71,7 @@ export function lengthOf(text: string): number {
   return Array.from(text).length;
 }
 
-const KIND = {
+export const KIND = {
   text: 'text',
   number: 'a number',
   date: 'a day as YYYY-MM-DD',

@@ -6,7 +6,7 @@ import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../in-words.ts';
 import { templateParts } from '../values/transforms.ts';
 import {
-  changedNumbers,
+  changedWords,
   explainIssues,
   type Path,
   type Problem,
@@ -31,7 +31,7 @@ import {
   type TableRows,
   tableNames,
 } from './compile-rule.ts';
-import { lengthOf } from './fit-value.ts';
+import { fitValue, KIND, lengthOf } from './fit-value.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 
 /** A mapping checked against both sides. Plain data; may be kept for the life of a process. */
@@ -228,7 +228,8 @@ function checkRules(
     ...checkSources(placed, reads),
     ...checkTable(placed),
     ...checkValues(placed, fields),
-    ...NUMBERS.flatMap((key) => changedNumbers(placed.source, ['fields', placed.target, key])),
+    ...checkConditions(placed),
+    ...VALUES.flatMap((key) => changedWords(placed.source, ['fields', placed.target, key])),
     ...checkDirection(placed, fields, way),
   ]);
   problems.push(...checkTwice(rules));
@@ -339,7 +340,7 @@ function checkTable({ target, rule, source }: PlacedRule): Problem[] {
 }
 
 /** Parts of a rule with values as text. */
-const NUMBERS = ['constant', 'default', 'lookup', 'when'];
+const VALUES = ['constant', 'default', 'lookup', 'when'];
 
 /** Values written in the file are known now, so a value that the HR system would refuse or cut is refused now. */
 function checkValues({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
@@ -353,17 +354,30 @@ function checkValues({ target, rule, source }: PlacedRule, fields: readonly Fiel
     const empty = isEmpty
       ? 'is empty, and a field is written or left out. Write a value, or remove the line.'
       : undefined;
-    const text = value === undefined ? undefined : (empty ?? refusalOf(value, def));
+    const item = def.type === 'list' && path[0] !== 'constant' ? { ...def, type: 'text' as const } : def;
+    const text = value === undefined ? undefined : (empty ?? refusalOf(value, item));
     return text === undefined ? [] : [problemAt(source, ['fields', target, ...path], text)];
   });
 }
 
-function refusalOf(value: string | number | boolean, { key, options, maxLength }: FieldDef): string | undefined {
+function refusalOf(value: string | number | boolean, def: FieldDef): string | undefined {
+  const { key, options, maxLength } = def;
   const text = String(value);
   if (options !== undefined && !options.includes(text))
     return `"${text}" is not one of the values of "${key}". ${didYouMean(text, options)}`;
-  if (maxLength === undefined || lengthOf(text) <= maxLength) return undefined;
-  return `is ${lengthOf(text)} characters long, and "${key}" holds ${maxLength}. Shorten it.`;
+  if (maxLength !== undefined && lengthOf(text) > maxLength)
+    return `is ${lengthOf(text)} characters long, and "${key}" holds ${maxLength}. Shorten it.`;
+  const fitted = fitValue(def, value, 'the value');
+  return 'code' in fitted ? `"${text}" is not ${KIND[def.type]}, which "${key}" takes. Correct it.` : undefined;
+}
+
+/** A condition on an empty text never holds, and its field would be left out of every record. */
+function checkConditions({ target, rule, source }: PlacedRule): Problem[] {
+  return (rule.when ?? []).flatMap(({ equals, in: oneOf = [] }, index) => {
+    if (![equals, ...oneOf].some((one) => typeof one === 'string' && one.trim() === '')) return [];
+    const at = ['fields', target, 'when', index, equals === undefined ? 'in' : 'equals'];
+    return [problemAt(source, at, 'is empty, and an empty value equals nothing. Write present: false instead.')];
+  });
 }
 
 /** Checks that the parts of a rule fit together. */

@@ -20,8 +20,8 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
   if (path.without !== undefined) return { value: wholeText(record, path.without) };
   const value = record[path.field];
   if (path.question !== undefined) return readAnswer(path.question, value, path.text);
-  if (path.key !== undefined) return { value: isRecord(value) ? plain(value[path.key]) : undefined };
-  return { value: /^id$|Id$/.test(path.field) ? idValue(value) : plain(value) };
+  if (path.key !== undefined) return typed(plain, isRecord(value) ? value[path.key] : undefined, path.text);
+  return typed(/^id$|Id$/.test(path.field) ? idValue : plain, value, path.text);
 }
 
 /**
@@ -87,9 +87,13 @@ function readAnswer(question: string, answers: unknown, text: string): Read {
   };
 }
 
-/** A value of an unusable type must not read as empty, because that would empty the other side. */
 function readValue(value: unknown, text: string): Read {
-  const read = bare(plain(value));
+  return typed((one) => bare(plain(one)), value, text);
+}
+
+/** A value of an unusable type must not read as empty, because that would empty the other side. */
+function typed(reading: (value: unknown) => Value | undefined, value: unknown, text: string): Read {
+  const read = reading(value);
   if (read !== undefined || value === undefined || value === null) return { value: read };
   return {
     code: 'WRONG_TYPE',

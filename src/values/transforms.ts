@@ -34,8 +34,9 @@ export type Transform = (value: Value, option: unknown) => Transformed;
 /** Days that a format may confuse; each is in the hundred years that two digits can mean. */
 const TRIAL_DAYS = ['1989-12-31', '2007-02-03', '2026-11-05', '2027-03-02'];
 
-/** Whether text in this format tells one day from another. */
+/** Whether text in this format tells one day from another. Luxon's `DD` is a whole day, and its `YYYY` no year. */
 function isDayFormat(format: string): boolean {
+  if (/[DY]/.test(format.replaceAll(/'[^']*'/g, ''))) return false;
   return TRIAL_DAYS.every((day) => {
     const written = DateTime.fromISO(day, { zone: 'utc', locale: 'en' }).toFormat(format);
     return DateTime.fromFormat(written, format, { zone: 'utc', locale: 'en' }).toISODate() === day;
@@ -52,7 +53,7 @@ export const transformOptions = {
           .min(1)
           .refine(
             isDayFormat,
-            'expected Luxon tokens for day, month and year, as in dd.MM.yyyy (MM is the month, mm is minutes)',
+            'expected Luxon tokens for day, month and year, as in dd.MM.yyyy (dd and yyyy small; mm is minutes)',
           ),
       )
       .min(1)
@@ -109,7 +110,7 @@ export const transforms = {
   split: (value, option) => ({
     value: Array.isArray(value) ? value : items(String(value).split(separator(option, ','))),
   }),
-  list: (value) => ({ value: Array.isArray(value) ? value : parseList(String(value)) }),
+  list: (value) => (Array.isArray(value) ? { value } : parseList(String(value))),
 } satisfies Record<string, Transform>;
 
 export type TransformName = keyof typeof transforms;
@@ -278,16 +279,16 @@ function folded(text: string): string {
   return text.normalize('NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 
-function parseList(text: string): string[] {
-  if (text.trim().startsWith('[')) {
-    try {
-      const parsed: unknown = JSON.parse(text);
-      if (Array.isArray(parsed)) return items(parsed.map(String));
-    } catch {
-      // It is not JSON after all: treat it as text, below.
-    }
+function parseList(text: string): Transformed {
+  let parsed: unknown;
+  try {
+    parsed = text.trim().startsWith('[') ? JSON.parse(text) : undefined;
+  } catch {
+    // It is not JSON after all: treat it as text, below.
   }
-  return items(text.split(','));
+  if (!Array.isArray(parsed)) return { value: items(text.split(',')) };
+  const isPlain = parsed.every((item) => item !== null && typeof item !== 'object');
+  return isPlain ? { value: items(parsed.map(String)) } : { code: 'WRONG_TYPE', text: 'is a list of other than texts' };
 }
 
 function items(parts: readonly string[]): string[] {

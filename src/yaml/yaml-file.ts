@@ -84,7 +84,7 @@ const SYNTAX: Partial<Record<string, string>> = {
 export function parseYaml(file: string, text: string): YamlFile {
   const lines = new LineCounter();
   // prettyErrors would quote the source line in the message, and the line may hold a secret.
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: isOneKey });
   const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
   // After a mistake the parser takes what follows for mistakes as well.
   const all = [...doc.errors, ...doc.warnings];
@@ -108,6 +108,11 @@ export function parseYaml(file: string, text: string): YamlFile {
     });
   }
   return source;
+}
+
+/** Keys of the parsed value are texts, so 1 and "1" are one. */
+function isOneKey(one: unknown, other: unknown): boolean {
+  return isScalar(one) && isScalar(other) && String(one.value) === String(other.value);
 }
 
 function firstAlias(doc: Document): number {
@@ -148,16 +153,17 @@ function nodeAt(node: unknown, step: string | number): unknown {
 }
 
 /**
- * Numbers below a path that are read as other text than the file has: 0815 without quotes is 815.
+ * Words below a path that are read as other text than the file has: 0815 without quotes is 815, and a key that is null
+ * is no text at all.
  */
-export function changedNumbers(source: YamlFile, path: Path): Problem[] {
+export function changedWords(source: YamlFile, path: Path): Problem[] {
   const problems: Problem[] = [];
   const top = path.reduce<unknown>(nodeAt, source.doc.contents);
   if (!isNode(top)) return problems;
   visit(top, {
-    Scalar(_key, { value, source: text, range }) {
-      if (typeof value !== 'number' || text === undefined || text === String(value)) return;
-      const words = `${text} without quotes is read as ${value}. Write it in quotes: "${text}".`;
+    Scalar(place, { value, source: text = '', range }) {
+      if (value === null ? place !== 'key' : typeof value !== 'number' || text === String(value)) return;
+      const words = `${text} without quotes is read as ${value ?? 'nothing'}. Write it in quotes: "${text}".`;
       problems.push({ file: source.file, ...position(source.lines, range?.[0] ?? 0), text: words });
     },
   });

@@ -225,3 +225,63 @@ test('all of a record is nothing for an employee', () => {
     /rule\.yaml:2:\d+ only the mapping of a stream that lands can read all of a candidate/,
   );
 });
+
+describe('a value that cannot be read is never taken for none', () => {
+  test.each([
+    ['present: true', 'AMBIGUOUS_LABEL'],
+    ['present: false', 'AMBIGUOUS_LABEL'],
+    ['equals: a', 'AMBIGUOUS_LABEL'],
+  ])('by the condition %s', (asked, code) => {
+    const when = `when: [{ path: "job.customFields[Twice]", ${asked} }]`;
+    expect(evaluate(`text: { constant: x, ${when} }`)).toEqual({ fields: {}, problems: [`text ${code}`] });
+  });
+
+  test.each([
+    ['a list of objects', { skills: [{ name: 'Go' }] }, 'candidate.skills'],
+    ['an object', { category: { id: 1 } }, 'candidate.category'],
+    ['an object in metadata', {}, 'onboarding.metadata.site'],
+  ])('by a rule, where the partner shows %s', (_what, fields, path) => {
+    const sources = { candidate: { ...PERSON['candidate'], ...fields }, onboarding: { metadata: { site: { id: 1 } } } };
+    expect(evaluate(`text: { from: ${path} }`, sources)).toEqual({ fields: {}, problems: ['text WRONG_TYPE'] });
+    const when = `when: [{ path: ${path}, present: false }]`;
+    expect(evaluate(`text: { constant: x, ${when} }`, sources).problems).toEqual(['text WRONG_TYPE']);
+  });
+
+  test('but a condition that is false decides beside it', () => {
+    const when = 'when: [{ path: job.title, equals: Nurse }, { path: "job.customFields[Twice]", equals: a }]';
+    expect(evaluate(`text: { constant: x, ${when} }`)).toEqual({ fields: {}, problems: [] });
+  });
+});
+
+describe('a lookup takes a list item by item', () => {
+  const sources = (tags: unknown): MappingSources => ({
+    candidate: { customFields: { s2: custom('Tags', tags) } },
+  });
+  const rule = (rest = '') =>
+    `list: { from: "candidate.customFields[Tags]", lookup: { Early: E, Late: L, 3: T }${rest} }`;
+  test.each([
+    ['two known items', ['Late', 'Early'], '', { fields: { list: ['L', 'E'] }, problems: [] }],
+    ['one', ['Late'], '', { fields: { list: ['L'] }, problems: [] }],
+    ['an unknown one', ['Late', 'Night'], '', { fields: {}, problems: ['list NOT_IN_LOOKUP'] }],
+    [
+      'an unknown one with a default',
+      ['Late', 'Night'],
+      ', default: X',
+      { fields: { list: ['L', 'X'] }, problems: [] },
+    ],
+    ['none', [], '', { fields: {}, problems: [] }],
+  ])('%s', (_what, tags, rest, expected) => {
+    expect(evaluate(rule(rest), sources(tags))).toEqual(expected);
+  });
+});
+
+test('letters are the same letters however the two sides encode them', () => {
+  const city = 'Ko\u0308ln';
+  const sources = { candidate: { city } };
+  expect(evaluate('text: { from: candidate.city, lookup: { Köln: CGN }, default: OTHER }', sources).fields).toEqual({
+    text: 'CGN',
+  });
+  expect(evaluate('text: { constant: x, when: [{ path: candidate.city, equals: Köln }] }', sources).fields).toEqual({
+    text: 'x',
+  });
+});

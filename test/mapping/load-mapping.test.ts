@@ -17,6 +17,8 @@ const FIELDS: FieldDef[] = [
   textField('title'),
   textField('department', { options: ['ENG', 'OPS'] }),
   textField('startDate', { type: 'date', required: true }),
+  textField('tags', { type: 'list' }),
+  textField('grade', { type: 'number' }),
   textField('employeeNumber', { writable: false }),
   textField('userName', { isLookedUp: true }),
 ];
@@ -173,6 +175,25 @@ describe('a mapping is refused at load', () => {
     ['for a key given twice', rule('givenName: { constant: Ana }'), '4:3 is not valid YAML (this key is here twice)'],
   ])('%s', (_why, content, expected) => {
     expect(problemsOf(content)).toEqual(expect.arrayContaining([expect.stringContaining(expected)]));
+  });
+
+  test.each([
+    ['title: { from: job.title, transform: [date: { formats: [DD.MM.YYYY] }] }', '4:59 .* expected Luxon tokens'],
+    ['title: { constant: a, when: [{ path: job.title, equals: "" }] }', '4:59 is empty, and an empty value equals no'],
+    [
+      'title: { constant: a, when: [{ path: job.title, in: [b, " "] }] }',
+      '4:55 is empty, and an empty value equals no',
+    ],
+    ['title: { from: job.title, lookup: {} }', '4:29 "fields.title.lookup" is not right: expected at least one value'],
+    ['title: { from: job.title, lookup: { 1: a, "1": b } }', '4:45 is not valid YAML .this key is here twice'],
+    ['title: { from: job.title, lookup: { ~: a } }', '4:39 ~ without quotes is read as nothing.'],
+    ['tags: { constant: a }', '4:21 "a" is not a list, which "tags" takes. Correct it.'],
+    [
+      'grade: { from: job.title, lookup: { a: 1, b: x } }',
+      '4:48 "x" is not a number, which "grade" takes. Correct it.',
+    ],
+  ])('because it could never work: %s', (line, expected) => {
+    expect(problemsOf(rule(line))).toEqual([expect.stringMatching(expected)]);
   });
 
   test('with all problems at once, each at its place', () => {

@@ -169,14 +169,16 @@ export function atLeastOne<Shape extends z.ZodObject>(schema: Shape): Shape {
 
 /**
  * One UTC ISO form of both timestamp forms. Numbers under 100 thousand million are seconds (J5): as milliseconds they
- * would lie before 1973. Undefined if it is no time at all.
+ * would lie before 1973. Undefined if it is no time at all, or of a year that ISO text has no four digits for, as
+ * microseconds would be.
  */
 export function instantOf(time: Timestamp | null | undefined): string | undefined {
   if (time === null || time === undefined || time === '') return undefined;
   const epoch = typeof time === 'number' ? time : /^\d{9,}$/.test(time) ? Number(time) : undefined;
   const ms = epoch === undefined ? parseIso(String(time)) : epoch < 1e11 ? epoch * 1000 : epoch;
   const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+  const iso = Number.isNaN(date.getTime()) ? '' : date.toISOString();
+  return /^\d/.test(iso) ? iso : undefined;
 }
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;

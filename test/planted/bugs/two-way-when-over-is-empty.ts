@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/exchange/see-fields.ts',
-      find: '    .filter((field) => applies(field, sources))\n',
+      find: '    .filter((field) => applies(field, sources) !== false)\n',
       replace: '',
     },
   ],
