@@ -340,14 +340,14 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     'ticket: body.task\n',
     'ticket: body.task\n  body: { kind: staff }\n',
     '{ kind',
-    /sends no field\. Add {record}/,
+    /does not send the fields givenName.*\. Add {record}/,
   ],
   [
-    'a rehire of nobody',
-    "rehire: { put: '/staff/{id}'",
-    "rehire: { body: { status: active }, put: '/staff/{id}'",
-    '{ status: active }',
-    /"rehire\.body" sends no field\. Add \{record\}/,
+    'an update that loses fields',
+    "update:\n  { put: '/staff/{id}',",
+    "update:\n  { body: { title: '{fields.title}' }, put: '/staff/{id}',",
+    "{ title: '",
+    /"update\.body" does not send the fields givenName, familyName, email, startDate, .*\. Add \{record\}/,
   ],
   [
     'a create without our reference',
@@ -370,13 +370,16 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     '{ status: left',
     /"terminate\.set" is written into the record, which "terminate\.body" does not send\. Add \{record\}/,
   ],
-  [
-    'pages that are counted, of a list that leaves people out',
-    "  name: { get: /staff, items: staff, query: { cursor: '{page.cursor}' }, paging: *page }",
-    "  all: { get: /staff, items: 'staff[status != \"gone\"]', query: { p: '{page.number}' }, paging: { by: page } }",
-    "'staff[status",
-    /"find\.all\.items" leaves records out, so that an empty page need not be the end/,
-  ],
+  ...['staff[status != "gone"]', 'data.(staff[status != "gone"])', '(staff ~> $filter(function($s) { $s.id }))'].map(
+    (items) =>
+      [
+        `pages that are counted, of a list that may leave people out: ${items}`,
+        "  name: { get: /staff, items: staff, query: { cursor: '{page.cursor}' }, paging: *page }",
+        `  all: { get: /staff, items: '${items}', query: { p: '{page.number}' }, paging: { by: page } }`,
+        `'${items}`,
+        /"find\.all\.items" is more than a path and may leave records out/,
+      ] as const,
+  ),
   [
     'a create by the id that it makes',
     'create:\n  post: /staff',

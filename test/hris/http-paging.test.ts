@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openKestrel } from './open-kestrel.ts';
+import { type Answer, openKestrel } from './open-kestrel.ts';
 import { refusal, signal } from './profile.ts';
 
 const definitionOf = (paging: string, query = ''): string => `hrisDefinition: 1
@@ -101,6 +101,103 @@ test.for([[undefined], [null], [''], [false]])('a next cursor that is %j ends th
 test.for([['two'], [2], [0]])('a next cursor that is %j is followed', async ([next]) => {
   expect(await followed(next)).toMatchObject({ kind: 'one' });
 });
+
+const TWO = [...FIRST, { id: '3', email: 'bo@kestrel.example' }];
+
+/** A system of two pages, or of one person a page for who asks; it names the next page as it is told. */
+function pagedAt(name: (next: string) => object, mayBeShort = true): Answer {
+  return ({ url = '' }, say) => {
+    const { searchParams } = new URL(url, 'http://hr');
+    if (searchParams.get('after') === 'two') return say(200, { staff: SECOND });
+    const isShort = mayBeShort && searchParams.get('size') === '1';
+    return say(200, { staff: isShort ? FIRST : TWO, ...name(`/staff?after=${isShort ? 'one' : 'two'}`) });
+  };
+}
+
+const SIZED = 'query: { after: "{page.cursor}", size: "{page.size}" }, ';
+
+test.for([
+  ['a cursor at a place that no answer has', '{ by: cursor, next: nxt }', SIZED],
+  ['a link in a header that no answer has', '{ by: link, header: Next-Page }', SIZED],
+  ['a link, by a system that names the next page in its body', '{ by: link }', SIZED],
+  ['a cursor at a wrong place, and pages of one size', '{ by: cursor, next: nxt }', 'query: { c: "{page.cursor}" }, '],
+] as const)('a list by %s is not taken for whole after its first page', async ([, paging, query]) => {
+  const lists = `lists: { sites: { get: /staff, ${query}items: staff, paging: ${paging}, id: id, label: email } }\n`;
+  const hris = await openKestrel(
+    `${definitionOf(paging, query)}${lists}`,
+    pagedAt((next) => ({ next })),
+    { token: 'x' },
+  );
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: false });
+  expect(await refusal(hris.lists?.read('sites', signal) ?? Promise.resolve())).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringMatching(/names no next page.*"lists\.sites\.paging".*"total".*\{page\.size\}/),
+  });
+});
+
+test.for([
+  [3, true],
+  [2, false],
+])('a list whose request asks for no size is whole if it has fewer than %i records: %s', async ([size, trusted]) => {
+  const query = 'query: { after: "{page.cursor}" }, ';
+  const definition = definitionOf(`{ by: cursor, next: next, size: ${size} }`, query);
+  const hris = await openKestrel(definition, (_asked, say) => say(200, { staff: TWO }), { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted });
+});
+
+test.for([
+  ['names its next pages', (next: string) => (next.endsWith('one') ? { next } : {}), true, true],
+  ['says that there is none', () => ({ next: null }), false, true],
+  ['refuses such pages', () => ({}), false, false],
+] as const)(
+  'a list of one page is whole if the system, asked for shorter pages, %s',
+  async ([, name, short, trusted]) => {
+    const hris = await openKestrel(definitionOf('{ by: cursor, next: next }', SIZED), pagedAt(name, short), {
+      token: 'x',
+    });
+    expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted });
+  },
+);
+
+test('the address of the next page may be in the body', async () => {
+  const paging = '{ by: link, next: "`@odata.nextLink`" }';
+  const say = pagedAt((next) => ({ '@odata.nextLink': `https://hr.example${next}` }));
+  const hris = await openKestrel(definitionOf(paging), say, { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toMatchObject({ kind: 'one' });
+});
+
+test.for([
+  ['in its body', {}, { next: 'two' }],
+  ['inside its body', {}, { meta: { hasMore: true } }],
+  ['in a Link header', { link: '<?page=2>; rel=next' }, {}],
+] as const)(
+  'a list without paging whose answer names a next page %s is not taken for whole',
+  async ([, headers, body]) => {
+    const all = definitionOf('{}').replace(', paging: {}', '');
+    const answer: Answer = (_asked, say) => say(200, { staff: FIRST, ...body }, headers);
+    const hris = await openKestrel(
+      `${all}lists: { sites: { get: /staff, items: staff, id: id, label: email } }\n`,
+      answer,
+      {
+        token: 'x',
+      },
+    );
+    expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: false });
+    expect(await refusal(hris.lists?.read('sites', signal) ?? Promise.resolve())).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      message: expect.stringMatching(/names a further page.*"lists\.sites\.paging"/),
+    });
+  },
+);
+
+test.for([{ next: null }, { meta: { has_more: false, nextPage: '' } }, { nextReview: '2027-01-01' }])(
+  'a list without paging is whole with %j',
+  async (body) => {
+    const all = definitionOf('{}').replace(', paging: {}', '');
+    const hris = await openKestrel(all, (_asked, say) => say(200, { staff: FIRST, ...body }), { token: 'x' });
+    expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: true });
+  },
+);
 
 const LISTS = `requisitions:
   id: position.no

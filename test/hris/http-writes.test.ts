@@ -209,3 +209,37 @@ test.each([
     message: expect.stringContaining(`"${key}" of the definition gives neither true nor false`),
   });
 });
+
+test('a rehire that only says that somebody is back is followed by an update with the fields', async () => {
+  const sent: string[] = [];
+  const definition = VERSIONED.concat('rehire: { post: "/staff/{id}/rehire", body: { reason: back } }\n');
+  const hris = await openKestrel(
+    definition,
+    async (asked, say) => {
+      sent.push(`${asked.method} ${await text(asked)}`);
+      say(200, { id: '1', meta: { version: sent.length } });
+    },
+    { token: 'x' },
+  );
+  await hris.employees.rehire?.('1', { title: 'Chef' }, write);
+  expect(sent).toEqual(['POST {"reason":"back"}', 'GET ', 'PATCH {"title":"Chef"}']);
+});
+
+test.each([
+  ['of another version is stale', 8, { code: 'STALE', action: 'retry' }],
+  ['of the same version is refused', 7, { action: 'reject' }],
+])('a conditional update that is answered 409 for a record %s', async (_what, later, expected) => {
+  for (const rows of ['', 'errors: [{ status: 409, means: exists }]\n']) {
+    let version = 7;
+    const hris = await openKestrel(
+      `${VERSIONED}${rows}`,
+      ({ method }, say) => {
+        if (method === 'GET') return say(200, { id: '1', title: 'Cook', meta: { version } });
+        version = later;
+        return say(409, {});
+      },
+      { token: 'x' },
+    );
+    expect(await refusal(hris.employees.update('1', { title: 'Chef' }, write))).toMatchObject(expected);
+  }
+});

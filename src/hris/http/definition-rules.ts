@@ -1,6 +1,6 @@
 import type { Path } from '../../yaml/yaml-file.ts';
 import type { Definition, ListOf, RequestOf, SearchOf } from './definition-schema.ts';
-import { leavesOut } from './expression.ts';
+import { isWholeList } from './expression.ts';
 import { NO_FORMAT, writesDays } from './template.ts';
 
 /** Where parts of a definition contradict one another, and how. */
@@ -149,11 +149,12 @@ function* ofPages(at: Path, list: ListOf): Generator<BrokenRule> {
   if (named !== undefined && !uses(requestOf(list), named))
     yield [paging, `pages by ${by}, but nothing in the request names it. Use {${named}}.`];
   // Pages that are counted end with an empty one.
-  if ((by === 'page' || by === 'offset') && total === undefined && leavesOut(list.items))
+  if ((by === 'page' || by === 'offset') && total === undefined && !isWholeList(list.items))
     yield [
       [...at, 'items'],
-      `"${[...at, 'items'].join('.')}" leaves records out, so that an empty page need not be the end. Read all of ` +
-        'them, and name "record.former" for people who are gone; or name "paging.total".',
+      `"${[...at, 'items'].join('.')}" is more than a path and may leave records out, so that an empty page need not ` +
+        'be the end. Write a path such as data.staff, with "record.former" for people who are gone; or name ' +
+        '"paging.total".',
     ];
 }
 
@@ -169,42 +170,44 @@ function* ofWrites(raw: Definition): Generator<BrokenRule> {
         [...at, 'set'],
         `"${name}.set" is written into the record, which "${name}.body" does not send. Add {record}.`,
       ];
-    if (write !== terminate && !uses(requestOf(write), String.raw`fields\.\w+`))
-      yield [[...at, 'body'], `"${name}.body" sends no field. Add {record}, or {fields.NAME} for each field.`];
-    else if (write === create) yield* ofCreate(raw);
+    if (write === create && raw.record.reference !== undefined && !uses(requestOf(create), 'reference'))
+      yield [
+        [...at, 'body'],
+        '"create.body" does not send our reference, by which a create whose answer is lost is found again: somebody ' +
+          'could be made twice. Add {reference}, or {record}, which has it.',
+      ];
+    const lost = unsentBy(write, write === requisitions?.update ? requisitions.fields : raw.fields, raw.steps);
+    // An end writes no field, and an update writes what a rehire does not send.
+    if (lost.length > 0 && write !== terminate && write !== rehire)
+      yield [
+        [...at, 'body'],
+        `"${name}.body" does not send the fields ${lost.join(', ')}. Add {record}, or {fields.NAME} for each field; ` +
+          'or write: false.',
+      ];
   }
 }
 
-/** What a create does not send is lost, and without our reference it could not be found again. */
-function* ofCreate(raw: Definition): Generator<BrokenRule> {
-  const at = ['create', 'body'];
-  const sent = requestOf(raw.create);
-  if (raw.record.reference !== undefined && !uses(sent, 'reference'))
-    yield [
-      at,
-      '"create.body" does not send our reference, by which a create whose answer is lost is found again: somebody ' +
-        'could be made twice. Add {reference}, or {record}, which has it.',
-    ];
-  const lost = writtenInRecord(raw).flatMap(([key]) => (uses(sent, `fields\\.${key}`) ? [] : [key]));
-  if (lost.length > 0)
-    yield [
-      at,
-      `"create.body" does not send the fields ${lost.join(', ')}. Add {record}, or {fields.NAME} for each field; or ` +
-        'write: false.',
-    ];
-}
-
 /** Fields that are written into the record. */
-function writtenInRecord({ fields, steps }: Definition): (readonly [key: string, at: string])[] {
+function writtenInRecord(
+  fields: Definition['fields'],
+  steps: Definition['steps'],
+): (readonly [key: string, at: string])[] {
   const elsewhere = new Set(Object.values(steps).flatMap((step) => step.fields));
   return Object.entries(fields).flatMap(([key, { at, write }]) => (write && !elsewhere.has(key) ? [[key, at]] : []));
+}
+
+/** Fields of the record that a request with a body of its own leaves out. */
+export function unsentBy(write: RequestOf, fields: Definition['fields'], steps: Definition['steps']): string[] {
+  const sent = requestOf(write);
+  if (write.body === undefined || uses(sent, 'record')) return [];
+  return writtenInRecord(fields, steps).flatMap(([key]) => (uses(sent, `fields\\.${key}`) ? [] : [key]));
 }
 
 function* ofFields(raw: Definition): Generator<BrokenRule> {
   const { fields, requisitions, record } = raw;
   // Of two values at one place only the last is sent.
   const taken = new Map([[record.reference, 'record.reference']]);
-  for (const [key, at] of writtenInRecord(raw)) {
+  for (const [key, at] of writtenInRecord(fields, raw.steps)) {
     const other = taken.get(at);
     if (other !== undefined)
       yield [['fields', key, 'at'], `"fields.${key}.at" is the place of "${other}" too. Only one value can be there.`];

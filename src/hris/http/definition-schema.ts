@@ -12,7 +12,7 @@ const name = z.string().regex(/^[A-Za-z]\w*$/, 'expected a name of letters and d
 const paging = z
   .strictObject({
     by: z.enum(['offset', 'page', 'cursor', 'link']),
-    size: z.int().min(1).max(1_000).default(100),
+    size: z.int().min(1).max(1_000).optional().describe('The most records of a page; {page.size} is 100 by default'),
     first: z
       .int()
       .min(0)
@@ -20,7 +20,10 @@ const paging = z
       .describe('The number of the first page, 1 by default; or of the first item, which has no default'),
     next: expression
       .optional()
-      .describe('With cursor: where the body has the next cursor, or a header: headers.x-next-cursor'),
+      .describe(
+        'Where the body has the next cursor, or with link the address of the next page; or a header: ' +
+          'headers.x-next-cursor',
+      ),
     header: z.string().optional().describe('With link: the header with the address of the next page; Link by default'),
     total: expression
       .optional()

@@ -18,8 +18,13 @@ export interface CallPlan {
   body: Template | undefined;
   /** A multipart form instead of a body. */
   form?: Readonly<Record<string, Template>> | undefined;
-  /** `nextIn` and `totalIn` read the whole answer. */
-  paging: (PagingOf & { first: number } & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
+  /** `nextIn` and `totalIn` read the whole answer. `fixed`: the size of a page, if the request does not ask for one. */
+  paging:
+    | (PagingOf & { first: number; size: number; fixed: number | undefined } & Record<
+          'nextIn' | 'totalIn',
+          Expression | undefined
+        >)
+    | undefined;
 }
 
 export interface SearchPlan extends CallPlan {
@@ -92,7 +97,7 @@ export interface HttpDefinition
     | undefined;
   updating: WritePlan;
   terminating: (WritePlan & { takesDay: boolean }) | undefined;
-  rehiring: WritePlan | undefined;
+  rehiring: (WritePlan & { sendsFields: boolean }) | undefined;
   removing: CallPlan | undefined;
   changing:
     | (CallPlan & { items: Expression; stamp: Expression; gone: Expression | undefined } & Pick<

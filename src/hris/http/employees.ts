@@ -1,14 +1,15 @@
 import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
-import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import type { Amendment, EmployeeRecord, WriteOptions } from '../port.ts';
 import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.ts';
-import type { CallPlan, HttpDefinition, SearchPlan, StepPlan, WritePlan } from './definition.ts';
-import type { Answer, Defined, DefinedLine } from './line.ts';
-import { type Comparison, type Hits, searchByValue, searchEverybody } from './look-through.ts';
-import { assertFits, hasAddress, idOf, needsRaw, recordOf, toEmployee, yesOrNo } from './record.ts';
+import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './definition.ts';
+import type { Defined } from './line.ts';
+import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody } from './look-through.ts';
+import { assertFits, hasAddress, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
+import { takeSteps, withFields } from './steps.ts';
 import { asText, type Values } from './template.ts';
-import { unreadable } from './unreadable.ts';
+import { unlessAbsent, unlessRefused, unreadable } from './unreadable.ts';
 
 /** A record in the system's form, and as an employee. */
 interface Held {
@@ -139,17 +140,6 @@ async function readHeld(defined: Defined, id: string, signal: AbortSignal): Prom
   throw unreadable(what, 'with a different employee than the one requested', '"read"', held.requestId);
 }
 
-/** An id that no system gives. */
-const NOBODY = 'hirebridge-nobody';
-
-function unlessRefused(error: unknown): undefined {
-  if (!isConnectorError(error) || error.action !== 'reject') throw error;
-}
-
-function unlessAbsent(error: unknown): undefined {
-  if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
-}
-
 /** The employee that the HR system shows at an id. */
 async function readAt(
   { definition, line }: Defined,
@@ -173,245 +163,12 @@ async function readAt(
 }
 
 /** The number, if only a call of its own tells it. */
-async function askNumber({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<EmployeeRef> {
+export async function askNumber({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<EmployeeRef> {
   const { numbering: plan } = definition;
   if (plan === undefined) return { id };
   const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent });
   const number = plan.absent.includes(answer.status) ? undefined : idOf(await plan.item(answer.body));
   return { id, ...(number === undefined ? {} : { number }) };
-}
-
-/** ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. */
-export async function createEmployee(
-  defined: Defined,
-  fields: EmployeeFields,
-  reference: string,
-  { signal, beforeSend }: WriteOptions,
-): Promise<CreateResult> {
-  const { definition, line } = defined;
-  assertFits(definition, fields, true);
-  await assertNew(defined, reference, signal);
-  const plan = definition.creating;
-  const steps = await takeSteps(defined, { fields, reference }, { signal, beforeSend });
-  const values = withFields(fields, { ...steps, reference });
-  const record = recordOf(definition, plan, { fields, values, reference });
-  const write = { plan, values: { ...values, record }, idempotent: false, sent: fields, makes: true };
-  const answer = await line
-    .send({ ...write, signal, beforeSend })
-    .catch((error: unknown) => unlessThere<Answer>(error, () => assertNew(defined, reference, signal)));
-  return resultOf(defined, answer, { reference, signal });
-}
-
-/**
- * Looks again where the answer is that it exists: an earlier request may have made it, or somebody else at the same
- * moment. What is not found then belongs to another record.
- */
-export async function unlessThere<T>(error: unknown, look: () => Promise<T | undefined>): Promise<T> {
-  if (!isConnectorError(error, 'ALREADY_EXISTS')) throw error;
-  const found = await look();
-  if (found !== undefined) return found;
-  const { message, details = {}, status, requestId } = error;
-  throw new ConnectorError({
-    code: 'INVALID_VALUE',
-    action: 'reject',
-    message: `${message} It was looked for and is not ours: a value that must be unique is taken.`,
-    details,
-    status,
-    requestId,
-    cause: error,
-  });
-}
-
-/**
- * Makes or changes the parts of an employee that have records of their own, before the employee itself; returns their
- * ids. Parts made earlier for this reference are found again, so only the last write, the employee, must happen once.
- */
-async function takeSteps(
-  { definition, line }: Defined,
-  { fields, reference, raw }: { fields: EmployeeFields; reference?: string; raw?: unknown },
-  { signal, beforeSend }: Pick<WriteOptions, 'signal' | 'beforeSend'>,
-): Promise<Values> {
-  const ids: Record<string, unknown> = {};
-  for (const { name, fields: keys, from, find, create, update } of definition.steps) {
-    const written = keys.filter((key) => fields[key] !== undefined && (raw !== undefined || fields[key] !== null));
-    const isNeeded = written.length > 0 || (raw === undefined && keys.length === 0);
-    const values = withFields(fields, { ...ids, reference });
-    const held = raw === undefined ? undefined : await from?.(raw);
-    let id = isNeeded ? partOf(held, definition.reading, `${name}.from`) : idOf(held);
-    if (isNeeded && id !== undefined && update !== undefined)
-      await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, sent: fields });
-    else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
-      // Reuses parts made earlier and parts that others share; without a reference only the latter.
-      const look = async (): Promise<string | undefined> =>
-        find && (reference !== undefined || from === undefined) ? findPart(line, find, values, signal) : undefined;
-      id ??= await look();
-      // A part that is found again can be repeated after a lost answer: only the employee must be created once.
-      const made = { idempotent: find !== undefined, sent: fields, makes: true, signal, beforeSend };
-      id ??= await line.send({ plan: create, values, ...made }).then(
-        async (answer) => {
-          const given = idOf(await create.id(answer));
-          if (given !== undefined) return given;
-          throw unreadable(create.what, 'without an id', `"${create.purpose}.id"`, answer.at.requestId);
-        },
-        (error: unknown) => unlessThere(error, look),
-      );
-    } else if (isNeeded) {
-      ids[name] = null;
-      continue;
-    }
-    ids[name] = id;
-  }
-  return ids;
-}
-
-/** A 404 alone proves nothing, as the path may be wrong: only a row of `errors` says that a part is not there. */
-async function findPart(
-  line: DefinedLine,
-  plan: NonNullable<StepPlan['find']>,
-  values: Values,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const answer = await line.send({ plan, values, signal, isSearch: true }).catch(unlessAbsent);
-  return answer === undefined ? undefined : partOf(await plan.id(answer.body), plan, `${plan.purpose}.id`);
-}
-
-/** The id of a part; a path through a list gives a list. Undefined if there is none: then the part is made. */
-function partOf(given: unknown, { what }: CallPlan, key: string): string | undefined {
-  const [only, ...others] = new Set([given].flat());
-  if (others.length > 0)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'reject',
-      message:
-        `${what} was answered with several parts, and nobody knows which one is meant. Name one in "${key}" of the ` +
-        'definition, such as the first: departments[0].id.',
-    });
-  const id = idOf(only);
-  if (id === undefined && typeof only === 'object' && only !== null)
-    throw unreadable(what, 'with a part whose id is neither text nor a number', `"${key}"`);
-  return id;
-}
-
-async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<undefined> {
-  if (defined.definition.search.reference === undefined) return undefined;
-  const found = await findEmployee(defined, { by: 'reference', value: reference }, signal);
-  if (found.kind !== 'one') return undefined;
-  throw new ConnectorError({
-    code: 'ALREADY_EXISTS',
-    action: 'ignore',
-    message: `${defined.definition.name} already has the employee of this reference.`,
-    details: { ...found.ref },
-  });
-}
-
-async function resultOf(
-  defined: Defined,
-  answer: Answer,
-  { reference, signal }: { reference: string; signal: AbortSignal },
-): Promise<CreateResult> {
-  const { definition } = defined;
-  const { creating, asking, record } = definition;
-  const isMoved = answer.status === 301 || answer.status === 302;
-  const ticket = isMoved ? undefined : idOf(await creating.ticket?.(answer));
-  if (ticket !== undefined && asking !== undefined) return { kind: 'pending', ticket, nextCheckMs: asking.every };
-  const raw = seenOf(definition, creating.item === undefined ? answer.body : await creating.item(answer));
-  const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
-  const { status } = answer;
-  const { requestId } = answer.at;
-  if (status >= 300 && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'unknown',
-      message:
-        `${creating.what} was answered ${status} with an address that is not known to be the new employee's: it may ` +
-        'have been carried out or not. The employee is looked up before anything is sent again. If this means that ' +
-        'nobody was created, as with a login page, add a row for this status to "errors" of the definition; if the ' +
-        'HR system has moved, correct hris.url.',
-      status,
-      requestId,
-    });
-  if (id === undefined)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'unknown',
-      message:
-        `${creating.what} was answered ${status} without the id of an employee. The employee is looked up ` +
-        'before anything is sent again. Check "create.id" of the definition.',
-      status,
-      requestId,
-    });
-  const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
-  return created(defined, { id, number }, signal);
-}
-
-/** A create may be answered with less than a record, which the hook need not understand. */
-function seenOf({ hooks }: HttpDefinition, given: unknown): unknown {
-  try {
-    return hooks.record(given);
-  } catch {
-    return given;
-  }
-}
-
-/** A redirect may lead to the new employee, somebody else or a login page; only a 303 says that it was carried out. */
-async function isOurs(
-  defined: Defined,
-  { id, status, reference, signal }: { id: string; status: number; reference: string; signal: AbortSignal },
-): Promise<boolean> {
-  const found = await readEmployee(defined, id, signal).catch(() => undefined);
-  if (defined.definition.record.reference !== undefined) return found?.reference === reference;
-  return found !== undefined && status === 303;
-}
-
-async function created(
-  defined: Defined,
-  { id, number }: { id: string; number: string | undefined },
-  signal: AbortSignal,
-): Promise<CreateResult> {
-  if (number !== undefined) return { kind: 'created', ref: { id, number } };
-  // The system may assign the number itself; a failed read does not undo the create.
-  const asked =
-    defined.definition.record.number === undefined
-      ? askNumber(defined, id, signal)
-      : readEmployee(defined, id, signal).then((read) => read?.ref);
-  return { kind: 'created', ref: (await asked.catch(() => undefined)) ?? { id } };
-}
-
-/** The outcome of a pending create. */
-export async function askCreate(defined: Defined, ticket: string, signal: AbortSignal): Promise<CreateResult> {
-  const { definition, line } = defined;
-  const plan = definition.asking;
-  if (plan === undefined) throw new Error('nothing is pending here');
-  const { body } = await line.send({ plan, values: { ticket }, signal }).catch((error: unknown) => {
-    throw isConnectorError(error) && isGone(error) ? requestUnknown(plan.what, error) : error;
-  });
-  if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true)
-    throw new ConnectorError({
-      code: 'HIRE_REJECTED',
-      action: 'reject',
-      message: `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
-    });
-  if (yesOrNo(await plan.done(body), 'pending.done') !== true)
-    return { kind: 'pending', ticket, nextCheckMs: plan.every };
-  const id = idOf(await plan.id(body));
-  if (id === undefined)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'retry',
-      message: `${plan.what} says the employee was created, but gives no id. Check "pending.id" of the definition.`,
-    });
-  return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
-}
-
-/** By the status of a GET, or by a row of the definition. */
-function isGone({ status, code }: ConnectorError): boolean {
-  return code === 'EMPLOYEE_NOT_FOUND' || code === 'NOT_FOUND' || (status === 410 && code === 'GONE');
-}
-
-function requestUnknown(what: string, cause: ConnectorError): ConnectorError {
-  const { status, requestId } = cause;
-  const message = `${what} was answered ${status}: the HR system no longer knows the request for the new employee.`;
-  return new ConnectorError({ code: 'REQUEST_UNKNOWN', action: 'reject', message, status, requestId, cause });
 }
 
 /** Changes only the values that this was decided from; in a system with versions no other edit can come between. */
@@ -445,6 +202,17 @@ export async function terminateEmployee(
   await writeEmployee(defined, plan, { id, fields: {}, values: { lastDay } }, options);
 }
 
+/** A request that only says that somebody is back does not lose the fields: an update follows. */
+export async function rehireEmployee(
+  defined: Defined,
+  plan: WritePlan & { sendsFields: boolean },
+  what: { id: string; fields: EmployeeFields },
+  options: WriteOptions,
+): Promise<void> {
+  await writeEmployee(defined, plan, what, options);
+  if (!plan.sendsFields) await writeEmployee(defined, defined.definition.updating, what, options);
+}
+
 /** Writes only the given fields, by the plan of an update, a rehire or an end. */
 export async function writeEmployee(
   defined: Defined,
@@ -462,7 +230,15 @@ export async function writeEmployee(
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.seen }, { signal, beforeSend });
   const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
-  await line.send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend });
+  await line
+    .send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend })
+    .catch(async (error: unknown) => {
+      const isConflict = plan.isConditional && isConnectorError(error) && error.status === 409;
+      if (!isConflict || (await heldOf(defined, id, signal)).version === held?.version) throw error;
+      const { status, requestId } = error;
+      const message = `${plan.what} was answered ${status}: somebody has changed the record.`;
+      throw new ConnectorError({ code: 'STALE', action: 'retry', message, status, requestId, cause: error });
+    });
 }
 
 /** Without its version the request would overwrite whatever was edited meanwhile. */
@@ -492,9 +268,4 @@ async function heldOf(defined: Defined, id: string, signal: AbortSignal): Promis
 function notFound({ name }: HttpDefinition): ConnectorError {
   const message = `${name} has no employee with this id.`;
   return new ConnectorError({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject', message });
-}
-
-function withFields(fields: EmployeeFields, values: Values): Values {
-  const named = Object.entries(fields).map(([key, value]) => [`fields.${key}`, value]);
-  return { ...Object.fromEntries(named), ...values };
 }

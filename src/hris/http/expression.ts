@@ -74,29 +74,9 @@ export function compileList(text: string): Expression {
   return path === undefined ? compileExpression(text) : (input) => readPath(input, path, true);
 }
 
-/** Whether a list leaves out items of the one in the answer. */
-export function leavesOut(text: string): boolean {
-  if (plainPath(text)?.some((step) => 'where' in step) === true) return true;
-  try {
-    const tree = jsonata(text).ast() as Tree;
-    const { steps = [], procedure } = (tree.type === 'unary' ? tree.expressions?.[0] : tree) ?? {};
-    const filters = steps.flatMap(({ stages = [], predicate = [] }) => [...stages, ...predicate]);
-    return procedure?.value === 'filter' || filters.some(({ expr }) => expr?.type !== 'number');
-  } catch {
-    return false;
-  }
-}
-
-/** What matters here of JSONata's tree. */
-interface Tree {
-  type?: string;
-  value?: unknown;
-  expressions?: Tree[];
-  steps?: Tree[];
-  stages?: Tree[];
-  predicate?: Tree[];
-  expr?: Tree;
-  procedure?: Tree;
+/** Whether a list has all records of an answer, so that it is empty only if the answer has none. */
+export function isWholeList(text: string): boolean {
+  return text === '$' || plainPath(text)?.every((step) => 'name' in step) === true;
 }
 
 const FUNCTIONS =

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { isConnectorError } from '../../errors.ts';
 import type { EmployeeFile, WriteOptions } from '../port.ts';
 import type { FilesPlan } from './definition.ts';
-import { unlessThere } from './employees.ts';
 import type { Defined } from './line.ts';
 import { recordsIn } from './look-through.ts';
+import { readPages } from './pages.ts';
 import { idOf } from './record.ts';
+import { unlessThere } from './steps.ts';
 import { asText } from './template.ts';
 
 /** Puts a file into the employee's record, unless the same bytes are there under this name. */
@@ -38,7 +39,7 @@ export async function isThere(
   { id, file }: { id: string; file: EmployeeFile },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const pages = defined.line.pages({ plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
+  const pages = readPages(defined, { plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
   for await (const { items } of pages)
     for (const item of items) {
       if (asText((await list.name(item)) ?? '') !== file.name) continue;

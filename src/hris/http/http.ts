@@ -19,30 +19,23 @@ import type {
 } from '../port.ts';
 import { readApart, sortRead } from '../read-apart.ts';
 import { probed } from '../records.ts';
+import { askCreate, createEmployee } from './create.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
 import {
   amendEmployee,
-  askCreate,
-  createEmployee,
   findEmployee,
   isTaken,
   readEmployee,
+  rehireEmployee,
   terminateEmployee,
   writeEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
 import { deliverFile, isThere } from './files.ts';
-import {
-  type Answer,
-  type Defined,
-  type DefinedLine,
-  type LineOptions,
-  openDefinedLine,
-  type Page,
-  type PageEnd,
-} from './line.ts';
+import { type Answer, type Defined, type LineOptions, openDefinedLine } from './line.ts';
 import { loadDefinition } from './load-definition.ts';
 import { employeesIn, recordsIn } from './look-through.ts';
+import { type Page, type PageEnd, readPages } from './pages.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
@@ -223,7 +216,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
       ...(terminating && {
         terminate: (id, lastDay, write) => terminateEmployee(defined, terminating, { id, lastDay }, write),
       }),
-      ...(rehiring && { rehire: (id, fields, write) => writeEmployee(defined, rehiring, { id, fields }, write) }),
+      ...(rehiring && { rehire: (id, fields, write) => rehireEmployee(defined, rehiring, { id, fields }, write) }),
     },
     ...(changing && { changes: { since: (cursor, signal) => changedEmployees(defined, changing, cursor, signal) } }),
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
@@ -248,12 +241,12 @@ function probeOf({ definition, line }: Defined, signal: AbortSignal): ReturnType
 }
 
 /** Every entry that can be chosen; entries without an id or a label are skipped. */
-async function readList({ definition, line }: Defined, list: string, signal: AbortSignal): Promise<ListEntry[]> {
-  const plan = definition.lists.get(list);
+async function readList(defined: Defined, list: string, signal: AbortSignal): Promise<ListEntry[]> {
+  const plan = defined.definition.lists.get(list);
   if (plan === undefined) throw new Error(`The definition has no list ${list}.`);
   const { id, label, active } = plan;
   const entries: ListEntry[] = [];
-  for await (const { items } of wholeList(line, { plan, signal }, 'some of its entries would pass for gone'))
+  for await (const { items } of wholeList(defined, { plan, signal }, 'some of its entries would pass for gone'))
     for (const item of items) {
       if (active !== undefined && (await active(item)) !== true) continue;
       const [key, name] = [idOf(await id(item)), asText(await label(item))];
@@ -264,14 +257,14 @@ async function readList({ definition, line }: Defined, list: string, signal: Abo
 
 /** The pages of a list that counts only as a whole. @throws ConnectorError HRIS_UNREADABLE_ANSWER after the last one */
 async function* wholeList(
-  line: DefinedLine,
+  defined: Defined,
   { plan, ...call }: { plan: CallPlan & { items: Expression }; values?: Values; signal: AbortSignal },
   whose: string,
   read: (answer: Answer) => Promise<unknown[]> = (answer) => recordsIn(answer, plan),
 ): AsyncGenerator<Page> {
   let end: PageEnd | undefined;
   const bulk = { ...call, plan, priority: 'bulk' } as const;
-  for await (const page of line.pages(bulk, read)) {
+  for await (const page of readPages(defined, bulk, read)) {
     end = page.end;
     yield page;
   }
@@ -299,6 +292,11 @@ const PARTIAL = {
     'ended before its total',
     '"first" may be wrong; if the total counts records that the list leaves out, remove "total"',
   ],
+  first: ['names a further page', 'it must say how that is asked for'],
+  unproven: [
+    'names no next page, and none when it is asked for pages of one record',
+    'look for the place of the next page in an answer; name "total" or "size", or use {page.size} in the request',
+  ],
   long: ['has more pages than are read', 'set a larger "size" if the HR system accepts one'],
 } as const;
 
@@ -317,7 +315,7 @@ function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['p
   return {
     async listOpen(signal) {
       const listed: Requisition[] = [];
-      const pages = wholeList(defined.line, { plan: listing, signal }, 'some would pass for filled');
+      const pages = wholeList(defined, { plan: listing, signal }, 'some would pass for filled');
       for await (const { items, answer } of pages)
         for (const item of items) {
           const position = await toEmployee(defined.definition, item);
@@ -430,13 +428,13 @@ async function readChanges(
   since: string,
   signal: AbortSignal,
 ): Promise<{ changes: Change[]; clock: number }> {
-  const { definition, line } = defined;
+  const { definition } = defined;
   const changes: Change[] = [];
   let clock: number | undefined;
   const call = { plan, values: { since }, signal };
   // A list of ids has no records.
   const read = plan.reread ? undefined : (answer: Answer) => employeesIn(defined, answer, plan);
-  for await (const { items, answer } of wholeList(line, call, 'some who changed would be left out', read)) {
+  for await (const { items, answer } of wholeList(defined, call, 'some who changed would be left out', read)) {
     clock ??= clockOf(answer.headers['date'] as string | undefined);
     for (const raw of items) {
       const [id, stamp, gone] = [idOf(await definition.record.id(raw)), await plan.stamp(raw), await plan.gone?.(raw)];

@@ -5,11 +5,8 @@ import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
-import type { Expression } from './expression.ts';
-import { holdsLinks, nextTarget, pathFrom } from './next-link.ts';
 import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
-import { unreadable } from './unreadable.ts';
 
 /** What a definition's calls need from a tenant file. */
 export interface LineOptions {
@@ -41,9 +38,6 @@ export interface Call {
   accepts?: readonly number[];
 }
 
-/** The call of a list; `id` is where an item has its id, if it is not an employee, and `stamp` the time of a change. */
-export type ListCall = Call & { plan: CallPlan & Partial<Record<'id' | 'stamp', Expression | undefined>> };
-
 /** The whole answer, as expressions read it. */
 export interface Answer {
   status: number;
@@ -53,9 +47,10 @@ export interface Answer {
 }
 
 export interface DefinedLine {
+  /** The path of `hris.url`. */
+  path: string;
+  own: Values;
   send(call: Call): Promise<Answer>;
-  /** Yields each page's answer up to the last. */
-  pages(call: ListCall, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
   close(): Promise<void>;
 }
 
@@ -65,19 +60,8 @@ export interface Defined {
   line: DefinedLine;
 }
 
-export interface Page {
-  items: unknown[];
-  answer: Answer;
-  /** Why no page follows; undefined if one does, or if there are more than are read. */
-  end: PageEnd | undefined;
-}
-
-/** `whole`: nothing was left out. `moved`: records were deleted meanwhile, so others may have been left out. */
-export type PageEnd = 'whole' | 'repeated' | 'short' | 'moved';
-
 /** A longer answer cannot be a list of employees. */
 const MOST_BYTES = 16 * 1024 * 1024;
-const MOST_PAGES = 200;
 /** Calls beside this one may use up a session of few calls before this one is answered. */
 const MOST_RENEWALS = 3;
 
@@ -124,8 +108,9 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
   }
 
   return {
+    path: new URL(options.url).pathname.replace(/\/+$/, ''),
+    own,
     send: (call) => send(call),
-    pages: (call, read) => readPages({ send, definition, options }, call, read),
     close: () => line.close(),
   };
 }
@@ -237,127 +222,7 @@ async function wordsOf(
   return withoutValues(said.join(' '), [...Object.values(sent), ...secrets, ...(carried.secrets ?? [])]);
 }
 
-async function* readPages(
-  { send, definition, options }: Pick<DefinedLine, 'send'> & Pick<OpenLine, 'definition' | 'options'>,
-  call: ListCall,
-  read: (answer: Answer) => Promise<unknown[]>,
-): AsyncGenerator<Page> {
-  const { paging } = call.plan;
-  let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
-  let plan: CallPlan = call.plan;
-  const count = { seen: 0, longest: 0, total: 0 };
-  let before = '';
-  for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const values = { ...call.values, ...place };
-    const answer = await send({ ...call, plan, values }).catch((error: unknown) => {
-      throw number > 1 && isConnectorError(error) && error.status === 410 ? expired(error) : error;
-    });
-    const items = await read(answer);
-    const asked = addressOf(plan, { ...options.own, ...values }, {});
-    const known = { plan, asked, url: options.url, answer, items, count, number };
-    const next = paging === undefined ? 'whole' : await nextPlace({ paging, ...known });
-    const shown = JSON.stringify(await markOf(items, call.plan.id ?? definition.record.id, call.plan.stamp));
-    const isRepeated = items.length > 0 && shown === before;
-    before = shown;
-    const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
-    yield { items, answer, end };
-    if (typeof next === 'string' || isRepeated) return;
-    place = { ...place, ...next.values };
-    const { path } = next;
-    if (path !== undefined) plan = { ...plan, path: () => path, query: {} };
-  }
-}
-
-/**
- * A server that does not know this paging repeats its first page, which its first id tells, or all of it. A log of
- * changes may name one employee first on two pages, so there all ids and stamps tell it.
- */
-async function markOf(items: readonly unknown[], id: Expression, stamp: Expression | undefined): Promise<unknown> {
-  if (stamp === undefined) return (await id(items[0])) ?? items;
-  return Promise.all(items.map(async (item) => [await id(item), await stamp(item)]));
-}
-
-/** The cursor of a further page may end before it is used: the list is read anew. */
-function expired(cause: ConnectorError): ConnectorError {
-  const { message, status, requestId } = cause;
-  return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
-}
-
-interface NextPage {
-  values: Values;
-  path?: string;
-}
-
-async function nextPlace(known: {
-  paging: NonNullable<CallPlan['paging']>;
-  plan: CallPlan;
-  /** The path that was asked, below `url`. */
-  asked: string;
-  url: string;
-  answer: Answer;
-  items: readonly unknown[];
-  /** Of all pages so far: records, those of the longest page, and the highest total. */
-  count: { seen: number; longest: number; total: number };
-  number: number;
-}): Promise<NextPage | PageEnd> {
-  const { paging, answer, items, count, number } = known;
-  const told = String(await paging.totalIn?.(answer));
-  const total = /^\d+$/.test(told) ? Number(told) : undefined;
-  const isShorter = items.length < count.longest;
-  count.seen += items.length;
-  count.longest = Math.max(count.longest, items.length);
-  count.total = Math.max(count.total, total ?? 0);
-  if (paging.by === 'link') {
-    const path = nextPath(known);
-    if (path !== undefined) return { values: {}, path };
-  } else if (paging.by === 'cursor') {
-    const cursor = await paging.nextIn?.(answer);
-    if ((typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number')
-      return { values: { 'page.cursor': cursor } };
-    // Taken for the end, the rest of the list would pass for people who are not there.
-    if (![undefined, null, '', false].some((end) => end === cursor))
-      throw unreadablePage(known, 'with a next cursor that is neither text nor a number', '.next');
-  } else {
-    // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
-    // list that goes on past its total ends with a page that is shorter than another.
-    const isPast = total !== undefined && total < count.seen && isShorter;
-    if (items.length > 0 && total !== count.seen && !isPast)
-      return { values: { 'page.offset': paging.first + count.seen, 'page.number': paging.first + number } };
-  }
-  if (count.total <= count.seen) return 'whole';
-  // Pages were counted from a wrong first one, or the total counts others; unless it fell meanwhile.
-  return total !== undefined && total < count.total ? 'moved' : 'short';
-}
-
-type KnownPage = Parameters<typeof nextPlace>[0];
-
-/** The path of the next page, below `hris.url`: from the header of RFC 8288, or from one with an address alone. */
-function nextPath(known: KnownPage): string | undefined {
-  const { paging, asked, url, answer } = known;
-  const header = answer.headers[paging.header?.toLowerCase() ?? 'link'];
-  const isAlone = paging.header !== undefined && !holdsLinks(header);
-  const target = isAlone ? asText([header].flat()[0] ?? '').trim() : nextTarget(header ?? '');
-  if (target === undefined || (isAlone && target === '')) return undefined;
-  const path = pathFrom(`${baseOf(url)}${asked}`, target);
-  if (path === undefined) throw unreadablePage(known, 'with a link to the next page that is no address', '');
-  return withoutBase(path, url);
-}
-
-function unreadablePage({ plan, answer }: KnownPage, how: string, key: string): ConnectorError {
-  return unreadable(plan.what, how, `"${plan.purpose}.paging${key}"`, answer.at.requestId);
-}
-
-function baseOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
-}
-
-/** Removes the path of `hris.url`, because the line adds it. */
-function withoutBase(path: string, url: string): string {
-  const base = baseOf(url);
-  return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
-}
-
-function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
+export function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
   const path = String(plan.path(values, encodeURIComponent));
   const query = new URLSearchParams({ ...rendered(plan.query, values), ...carried }).toString();
   if (query === '') return path;

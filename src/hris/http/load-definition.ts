@@ -14,7 +14,7 @@ import type {
   StepPlan,
   WritePlan,
 } from './definition.ts';
-import { brokenRules, METHODS, requestOf, uses } from './definition-rules.ts';
+import { brokenRules, METHODS, requestOf, unsentBy, uses } from './definition-rules.ts';
 import {
   type Definition,
   definitionSchema,
@@ -117,7 +117,10 @@ class Compiler {
         ...this.#write(['terminate'], terminate, [...ENDED, ...parts]),
         takesDay: uses(terminate, 'lastDay'),
       },
-      rehiring: rehire && this.#write(['rehire'], rehire, [...CHANGED, ...parts]),
+      rehiring: rehire && {
+        ...this.#write(['rehire'], rehire, [...CHANGED, ...parts]),
+        sendsFields: unsentBy(rehire, raw.fields, raw.steps).length === 0,
+      },
       removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
       changing: this.#changing(),
       steps: this.#steps(),
@@ -378,6 +381,7 @@ class Compiler {
     if (needed !== undefined && !uses(request, needed))
       this.#wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
     const { paging } = request;
+    const link = paging?.by === 'link' ? `headers.${paging.header ?? 'link'}` : undefined;
     const all = paging === undefined ? names : [...names, ...PAGE];
     const { file, line, column } = problemAt(this.#source, at, '');
     return {
@@ -392,7 +396,9 @@ class Compiler {
       paging: paging && {
         ...paging,
         first: paging.first ?? 1,
-        nextIn: this.#ofPage([...at, 'paging', 'next'], paging.next),
+        size: paging.size ?? 100,
+        fixed: uses(requestOf(request), 'page.size') ? undefined : paging.size,
+        nextIn: this.#ofPage([...at, 'paging', 'next'], paging.next ?? link),
         totalIn: this.#ofPage([...at, 'paging', 'total'], paging.total),
       },
     };

@@ -4,8 +4,9 @@ import type { EmployeeRecord } from '../port.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
 import { type Expression, hasPlace } from './expression.ts';
 import type { Answer, Call, Defined } from './line.ts';
+import { readPages } from './pages.ts';
 import { toEmployee } from './record.ts';
-import { unreadable } from './unreadable.ts';
+import { unlessRefused, unreadable } from './unreadable.ts';
 
 /** At most this many employees are read to prove that somebody does not exist. */
 const MOST_SCANNED = 5_000;
@@ -13,6 +14,9 @@ const MOST_SCANNED = 5_000;
 const MOST_READ = 20;
 /** So many of everybody tell whether the list leaves out what their records have. */
 const SAMPLE = 3;
+
+/** An id, and any other value, that no system has. */
+export const NOBODY = 'hirebridge-nobody';
 
 /** How the records of a list are compared. */
 export interface Comparison {
@@ -38,7 +42,7 @@ export interface Hits {
  * Searches by a value. A hit may be a summary: its record is read if it may match by places that the hit does not show.
  * A place with null or an empty text is shown, and does not match. A record that shows some of the places lacks the
  * others because they are empty; one that shows none of them, or is not found, stays unclear.
- * @throws ConnectorError HRIS_UNREADABLE_ANSWER if a trusted search finds nobody but such hits, or but many others
+ * @throws ConnectorError HRIS_UNREADABLE_ANSWER if a trusted search finds nobody but such hits, or ignores its filter
  */
 export async function searchByValue(
   defined: Defined,
@@ -60,8 +64,11 @@ export async function searchByValue(
   }
   if (isUnclear && isTrusted && hits.size === 0) throw unshown(plan, places);
   const strangers = others.length - vague.length;
-  if (isTrusted && isOfOne(comparison.wanted) && hits.size === 0 && plan.paging === undefined && strangers > MOST_READ)
-    throw unbelievable(plan, strangers);
+  if (isTrusted && isOfOne(comparison.wanted) && hits.size === 0 && plan.paging === undefined && strangers > 1) {
+    const ofNobody = { ...call, values: { value: NOBODY } };
+    const found = await lookThrough(defined, ofNobody, comparison).catch(unlessRefused);
+    if (found !== undefined && found.others.length > 0) throw unbelievable(plan, strangers);
+  }
   return { refs: [...hits.values()], isWhole: isWhole && !isUnclear };
 }
 
@@ -114,9 +121,9 @@ async function lookThrough(defined: Defined, call: ListCall, { compared, wanted,
   /** Those that do not match, with the places that they do not show. */
   const others: { record: EmployeeRecord; missing: readonly Place[] }[] = [];
   let isWhole = false;
-  const pages = defined.line.pages({ ...call, isSearch: true }, (answer) => employeesIn(defined, answer, call.plan));
+  const read = (answer: Answer) => employeesIn(defined, answer, call.plan);
   try {
-    for await (const { items, answer, end } of pages) {
+    for await (const { items, answer, end } of readPages(defined, { ...call, isSearch: true }, read)) {
       const records = await Promise.all(items.map((item) => toEmployee(parts, item)));
       for (const [index, record] of records.entries()) {
         if (record === undefined)
@@ -173,9 +180,9 @@ function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorErr
     code: 'HRIS_UNREADABLE_ANSWER',
     action: 'reject',
     message:
-      `${what} was answered with ${others} others and nobody who is looked for: the HR system may ignore the filter, ` +
-      `and whoever is meant may be on a later page. Check the request of "${purpose}" in the definition, or name its ` +
-      '"paging".',
+      `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
+      'nobody has: the HR system may ignore the filter, and whoever is meant may be on a later page. Check the ' +
+      `request of "${purpose}" in the definition, or name its "paging".`,
   });
 }
 

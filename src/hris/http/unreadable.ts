@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 
 /** An answer in which something of the definition is not there. */
 export function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
@@ -8,4 +8,13 @@ export function unreadable(what: string, how: string, key: string, requestId?: s
     message: `${what} was answered ${how}. Check ${key} of the definition, and whether hris.url is the right address.`,
     requestId,
   });
+}
+
+/** For `catch`: a refusal for good finds nothing; any other error stays one. */
+export function unlessRefused(error: unknown): undefined {
+  if (!isConnectorError(error) || error.action !== 'reject') throw error;
+}
+
+export function unlessAbsent(error: unknown): undefined {
+  if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
 }

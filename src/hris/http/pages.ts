@@ -1,0 +1,165 @@
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { CallPlan } from './definition.ts';
+import type { Expression } from './expression.ts';
+import { type Answer, addressOf, type Call, type Defined } from './line.ts';
+import { holdsLinks, nextTarget, pathFrom } from './next-link.ts';
+import { asText, type Values } from './template.ts';
+import { unlessRefused, unreadable } from './unreadable.ts';
+
+/** The call of a list; `id` is where an item has its id, if it is not an employee, and `stamp` the time of a change. */
+export type ListCall = Call & { plan: CallPlan & Partial<Record<'id' | 'stamp', Expression | undefined>> };
+
+export interface Page {
+  items: unknown[];
+  answer: Answer;
+  /** Why no page follows; undefined if one does, or if there are more than are read. */
+  end: PageEnd | undefined;
+}
+
+/**
+ * `whole`: nothing was left out. `moved`: records were deleted meanwhile, so others may have been left out. `unproven`:
+ * no page of the list names a next one, perhaps because the definition looks in the wrong place. `first`: the list has
+ * pages, and the definition does not say so.
+ */
+export type PageEnd = 'whole' | 'repeated' | 'short' | 'moved' | 'unproven' | 'first';
+
+const MOST_PAGES = 200;
+
+/** Yields each page's answer up to the last. */
+export async function* readPages(
+  { definition, line }: Defined,
+  call: ListCall,
+  read: (answer: Answer) => Promise<unknown[]>,
+): AsyncGenerator<Page> {
+  const { paging } = call.plan;
+  let plan: CallPlan = call.plan;
+  let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
+  const count = { seen: 0, longest: 0, total: 0 };
+  let before = '';
+  for (let number = 1; number <= MOST_PAGES; number += 1) {
+    const ask = async (size: Values = {}): Promise<AnsweredPage> => {
+      const values = { ...call.values, ...place, ...size };
+      const asked = `${line.path}${addressOf(plan, { ...line.own, ...values }, {})}`;
+      return { plan, asked, base: line.path, answer: await line.send({ ...call, plan, values }) };
+    };
+    const page = await ask().catch((error: unknown) => {
+      throw number > 1 && isConnectorError(error) && error.status === 410 ? expired(error) : error;
+    });
+    const items = await read(page.answer);
+    let next: NextPage | PageEnd =
+      paging === undefined ? endOf(page.answer) : await nextPlace(page, paging, { items, count, number });
+    if (next === 'unproven' && paging !== undefined) {
+      // Asked for pages of one record, a system shows where it names the next one.
+      const short = await ask({ 'page.size': 1 }).catch(unlessRefused);
+      if (short !== undefined && typeof (await toldNext(short, paging)) === 'object') next = 'whole';
+    }
+    const shown = JSON.stringify(await markOf(items, call.plan.id ?? definition.record.id, call.plan.stamp));
+    const isRepeated = items.length > 0 && shown === before;
+    before = shown;
+    const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
+    yield { items, answer: page.answer, end };
+    if (typeof next === 'string' || isRepeated) return;
+    place = { ...place, ...next.values };
+    const { path } = next;
+    if (path !== undefined) plan = { ...plan, path: () => path, query: {} };
+  }
+}
+
+/**
+ * A server that does not know this paging repeats its first page, which its first id tells, or all of it. A log of
+ * changes may name one employee first on two pages, so there all ids and stamps tell it.
+ */
+async function markOf(items: readonly unknown[], id: Expression, stamp: Expression | undefined): Promise<unknown> {
+  if (stamp === undefined) return (await id(items[0])) ?? items;
+  return Promise.all(items.map(async (item) => [await id(item), await stamp(item)]));
+}
+
+/** The cursor of a further page may end before it is used: the list is read anew. */
+function expired(cause: ConnectorError): ConnectorError {
+  const { message, status, requestId } = cause;
+  return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
+}
+
+interface AnsweredPage {
+  plan: CallPlan;
+  /** What was asked, with the path of `hris.url`, and that path alone. */
+  asked: string;
+  base: string;
+  answer: Answer;
+}
+
+interface NextPage {
+  values: Values;
+  path?: string;
+}
+
+type Paging = NonNullable<CallPlan['paging']>;
+
+interface Read {
+  items: readonly unknown[];
+  /** Of all pages so far: records, those of the longest page, and the highest total. */
+  count: { seen: number; longest: number; total: number };
+  number: number;
+}
+
+async function nextPlace(
+  page: AnsweredPage,
+  paging: Paging,
+  { items, count, number }: Read,
+): Promise<NextPage | PageEnd> {
+  const told = String(await paging.totalIn?.(page.answer));
+  const total = /^\d+$/.test(told) ? Number(told) : undefined;
+  const isShorter = items.length < count.longest;
+  count.seen += items.length;
+  count.longest = Math.max(count.longest, items.length);
+  count.total = Math.max(count.total, total ?? 0);
+  if (paging.by === 'link' || paging.by === 'cursor') {
+    const next = await toldNext(page, paging);
+    if (typeof next === 'object') return next;
+    const isShort = items.length < (paging.fixed ?? 2);
+    if (next === undefined && total === undefined && number === 1 && !isShort) return 'unproven';
+  } else {
+    // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
+    // list that goes on past its total ends with a page that is shorter than another.
+    const isPast = total !== undefined && total < count.seen && isShorter;
+    if (items.length > 0 && total !== count.seen && !isPast)
+      return { values: { 'page.offset': paging.first + count.seen, 'page.number': paging.first + number } };
+  }
+  if (count.total <= count.seen) return 'whole';
+  // Pages were counted from a wrong first one, or the total counts others; unless it fell meanwhile.
+  return total !== undefined && total < count.total ? 'moved' : 'short';
+}
+
+/** `nextCursor`, `@odata.nextLink`, `has_more`: how HR systems say that there is another page, in lower case. */
+const NEXT = /^(next(page|cursor|link|url|href|token|recordsurl|pagetoken)?|(has)?more(records)?|hasnext(page)?)$/;
+
+/** Whether an answer that is read as the whole list is only its first page. */
+function endOf({ headers, body }: Answer): PageEnd {
+  const parts = Array.isArray(body) ? [] : [body, ...Object.values(body ?? {}).filter((part) => !Array.isArray(part))];
+  const named = parts.flatMap((part) => Object.entries(typeof part === 'object' && part !== null ? part : {}));
+  const isNamed = named.some(([key, value]) => NEXT.test(key.toLowerCase().replaceAll(/odata|[^a-z]/g, '')) && value);
+  return isNamed || nextTarget(headers['link'] ?? '') !== undefined ? 'first' : 'whole';
+}
+
+/** The next page that an answer names, by a cursor or an address; or that it names the end; undefined if neither. */
+async function toldNext(
+  { plan, asked, base, answer }: AnsweredPage,
+  paging: Paging,
+): Promise<NextPage | 'end' | undefined> {
+  const given = await paging.nextIn?.(answer);
+  const wrong = (how: string, key: string): ConnectorError =>
+    unreadable(plan.what, how, `"${plan.purpose}.${key}"`, answer.at.requestId);
+  if (given === undefined) return undefined;
+  if (given === null || given === '' || given === false) return 'end';
+  if (paging.by === 'link') {
+    const target = holdsLinks(given) ? nextTarget(given) : asText([given].flat()[0] ?? '').trim();
+    if (target === undefined || target === '') return undefined;
+    const path = pathFrom(asked, target);
+    if (path === undefined) throw wrong('with a link to the next page that is no address', 'paging');
+    // The line adds the path of `hris.url`.
+    return { values: {}, path: path.startsWith(`${base}/`) ? path.slice(base.length) : path };
+  }
+  if (typeof given === 'string' || typeof given === 'number') return { values: { 'page.cursor': given } };
+  // Taken for the end, the rest of the list would pass for people who are not there.
+  throw wrong('with a next cursor that is neither text nor a number', 'paging.next');
+}
