@@ -278,9 +278,18 @@ async function takeAnswer(run: RequisitionRun, wanted: WantedJob, row: Requisiti
 
 async function linkNamed(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow, jobId: string): Promise<Pushed> {
   const job = run.jobs.find(({ id }) => id === jobId);
-  if (job !== undefined) return known(run, { wanted, job, row, id: wanted.id });
+  const isTaken = job !== undefined && isOfAnother(run, job, wanted.id);
+  if (job !== undefined && !isTaken) return known(run, { wanted, job, row, id: wanted.id });
   await settleRequisition(run.deps.store, row, { state: 'held', hold_id: null });
-  return { kind: 'held', reason: `the hiring platform lists no job ${jobId}, which a person named` };
+  const named = `job ${jobId}, which a person named`;
+  const reason = isTaken ? `${named}, belongs to another requisition` : `the hiring platform lists no ${named}`;
+  return { kind: 'held', reason };
+}
+
+function isOfAnother({ rows, settings }: RequisitionRun, { id, values }: ListedJob, requisitionId: string): boolean {
+  const shown = values.get(settings.reference) ?? '';
+  if (shown !== '' && shown !== requisitionId) return true;
+  return [...rows.values()].some((row) => row.job_id === id && row.requisition_id !== requisitionId);
 }
 
 /** Outcome of asking for a job. unknown: the request was sent but no answer came. taken: another run handles it. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
-import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { answerHold, closeHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
 import { requisition, requisitionWorld } from './requisition-world.ts';
@@ -178,4 +178,27 @@ test.each([
   await run('three');
   await run('four');
   expect(await jobsOf('R-1')).toHaveLength(jobs);
+});
+
+test('a person who names the job of another requisition is asked again, and that job stays as it is', async () => {
+  const { open, run, jobsOf, sandbox, store, costCentreId } = await requisitionWorld(hiding);
+  open.push(requisition('R-2', { title: 'Head chef', costCentre: 'K-2' }));
+  await run('zero');
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  await run('one');
+  await run('two');
+  const [hold] = await listHolds(store, { tenantId: 'acme' });
+  const others = async () => (await jobsOf('R-2')).map((job) => [job.id, job.customFields?.[costCentreId]?.value]);
+  const [[id] = []] = await others();
+  await answerHold(store, hold?.hold_id ?? '', { answer: 'link-job', arguments: [String(id)], by: 'ada' });
+  await closeHold(store, hold?.hold_id ?? '');
+  await run('three');
+  expect(await others()).toEqual([[id, 'K-2']]);
+  expect(await readQuarantine(store, key)).toContainEqual(
+    expect.objectContaining({ record_key: 'R-1', reason: expect.stringContaining('another requisition') as string }),
+  );
+  await run('four');
+  const again = (await listHolds(store, { tenantId: 'acme' })).filter((one) => one.answered_at === null);
+  expect(again).toMatchObject([{ code: 'REQUISITION_UNKNOWN', details: hold?.details }]);
 });
