@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import countries from 'i18n-iso-countries';
 
 export const API_KEY = 'bamboo-test-0123456789';
 /** The customer's custom field for our reference. */
@@ -110,6 +111,7 @@ async function answer(company: BambooCompany, asked: Asked): Promise<BambooAnswe
   const { method, path } = asked;
   if (path === '/api/v1/meta/fields') return { status: 200, body: FIELDS.map((alias) => fieldOf(alias)) };
   if (path === '/api/v1/meta/lists') return { status: 200, body: LISTS };
+  if (path === '/api/v1/meta/countries/options') return { status: 200, body: COUNTRIES };
   if (path === '/api/v1/employees' && method === 'POST') return create(company, asked.body);
   if (path === '/api/v1/employees/changed') return changedSince(company, asked.query.get('since') ?? '');
   if (path === '/api/v2/datasets/employee/data') return search(company, asked.body);
@@ -158,6 +160,13 @@ const LISTS = [
   },
 ];
 
+/** The account's own names, as in the vendor's examples: "United States". */
+const COUNTRIES = Object.entries(countries.getNames('en', { select: 'alias' })).map(([isoCode, name], at) => ({
+  id: String(at + 1),
+  name,
+  isoCode,
+}));
+
 /** Written as dateOfBirth, but read as birthDate. */
 function readAs(employee: Record<string, string>, name: string): string | null {
   return employee[name === 'birthDate' ? 'dateOfBirth' : name] ?? null;
@@ -196,9 +205,9 @@ function assign(employee: Record<string, string>, body: Record<string, unknown>)
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
     return { status: 409, headers: { 'X-BambooHR-Error-Message': `Invalid field: ${unknown}` } };
-  const country = body['country'];
-  if (typeof country === 'string' && /^[A-Z]{2}$/.test(country))
-    return { status: 409, headers: { 'X-BambooHR-Error-Message': `Invalid value "${country}" for Country` } };
+  const { country = '' } = body;
+  if (country !== '' && !COUNTRIES.some(({ name }) => name === country))
+    return { status: 409, headers: { 'X-BambooHR-Error-Message': `Invalid value "${String(country)}" for Country` } };
   Object.assign(employee, Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)])));
   return undefined;
 }

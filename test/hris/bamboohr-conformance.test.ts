@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type BambooDouble, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from './bamboohr-under-test.ts';
 import { describeHris } from './conformance.ts';
@@ -81,4 +81,40 @@ test('what it says of a search is not told, and of a write without the values', 
   expect(message).not.toMatch(/eva|lind/i);
   await close();
   server.close();
+});
+
+test("a country goes over by the account's own name, and comes back as its code", async () => {
+  const { employees, close } = await openBamboohr(double.url);
+  const fields = profile.employee('abroad', { country: 'US' });
+  const { id } = created(await employees.create(fields, '27:abroad', write));
+  expect(double.company.employees.get(id)).toMatchObject({ country: 'United States' });
+  expect(await employees.read(id, signal)).toMatchObject({ fields: { country: 'US' } });
+  await close();
+});
+
+/** A company that shows only these of one employee's fields, and numbers as numbers. */
+async function openShowing(shown: Readonly<Record<string, unknown>>) {
+  const server = createServer((asked, response) => {
+    const fields = { employeeId: 7, employeeNumber: 1007, ...shown };
+    const meta = { page: 1, pageSize: 1000, totalPages: 1, totalItems: 1 };
+    const body = asked.url?.includes('/datasets/') === true ? { data: [{ fields }], meta } : { id: '7', ...fields };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const hris = await openBamboohr(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(() => hris.close());
+  return hris;
+}
+
+test('nobody is absent whose address this key may not see', async () => {
+  const find = async (shown: object) =>
+    (await openShowing({ ...shown })).employees.find({ by: 'email', value: 'ana@example.org' }, signal);
+  expect(await find({ workEmail: 'eve@example.org' })).toEqual({ kind: 'none', trusted: false });
+  expect(await find({ workEmail: 'eve@example.org', homeEmail: null })).toEqual({ kind: 'none', trusted: true });
+});
+
+test('an employee number may be a number', async () => {
+  const hris = await openShowing({ firstName: 'Ana' });
+  expect(await hris.employees.read('7', signal)).toMatchObject({ ref: { id: '7', number: '1007' } });
 });

@@ -24,7 +24,7 @@ import {
   toBamboo,
   updateEmployee,
 } from './employees.ts';
-import { type Bamboo, findEmployee, isTaken, openApi } from './find.ts';
+import { type Bamboo, findEmployee, isTaken, openBamboo } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions, bamboohrWebhooks } from './options.ts';
 
 /** BambooHR through its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
@@ -45,7 +45,7 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
 };
 
 function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnection {
-  const bamboo: Bamboo = { api: openApi(options, limits), options };
+  const bamboo = openBamboo(options, limits);
   return {
     capabilities: { storesReference: options.referenceField !== undefined, readLagMs: options.readLag },
     employees: {
@@ -121,13 +121,14 @@ async function amendEmployee(bamboo: Bamboo, id: string, amendment: Amendment, w
 
 /** Writes the row of that day; a new row repeats the row before it, because fields left out of a row are empty. */
 async function amendJob(
-  { api, options }: Bamboo,
+  bamboo: Bamboo,
   { id, from, fields }: { id: string; from: string; fields: EmployeeFields },
   { signal, beforeSend }: WriteOptions,
 ): Promise<void> {
   const path = `/api/v1/employees/${id}/tables/jobInfo`;
   const table = 'employees/{id}/tables/jobInfo';
-  const changes = toBamboo(options, fields);
+  const { api } = bamboo;
+  const changes = await toBamboo(bamboo, fields, signal);
   const rows = Rows.parse(await api.json({ what: `GET ${table}`, method: 'GET', path, signal }));
   const before = rows.filter(({ date }) => date <= from).toSorted((a, b) => a.date.localeCompare(b.date));
   const latest = before.at(-1);

@@ -1,4 +1,4 @@
-import countries from 'i18n-iso-countries';
+import english from 'i18n-iso-countries';
 import { z } from 'zod';
 import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
@@ -7,7 +7,7 @@ import type { HttpAnswer } from '../../http/http-error.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { refuseFields } from '../records.ts';
-import { type Bamboo, findEmployee } from './find.ts';
+import { type Bamboo, findEmployee, textOf } from './find.ts';
 import { type BambooField, type BambooOptions, readName } from './options.ts';
 
 /** A request with more fields is refused. */
@@ -15,10 +15,11 @@ const MOST_FIELDS = 400;
 
 /** One employee by id, including future-dated values: without these a future hire looks blank. */
 export async function readEmployee(
-  { api, options }: Bamboo,
+  bamboo: Bamboo,
   id: string,
   signal: AbortSignal,
 ): Promise<EmployeeRecord | undefined> {
+  const { api, options } = bamboo;
   if (!isEmployeeId(id)) return undefined;
   const reference = options.referenceField;
   const names = new Set([
@@ -41,11 +42,11 @@ export async function readEmployee(
     if (part === undefined) return undefined;
     Object.assign(read, part);
   }
-  const number = read['employeeNumber'];
+  const number = textOf(read['employeeNumber']);
   const stored = reference === undefined ? undefined : read[reference];
   return {
-    ref: { id, ...(typeof number === 'string' && number !== '' ? { number } : {}) },
-    ...fromBamboo(options, read),
+    ref: { id, ...(number === '' ? {} : { number }) },
+    ...(await fromBamboo(bamboo, read, signal)),
     ...(typeof read['status'] === 'string' ? { former: read['status'] === 'Inactive' } : {}),
     ...(typeof stored === 'string' && stored !== '' ? { reference: stored } : {}),
   };
@@ -68,7 +69,7 @@ export async function createEmployee(
   { signal, beforeSend }: WriteOptions,
 ): Promise<CreateResult> {
   const { api, options } = bamboo;
-  const body = toBamboo(options, fields);
+  const body = await toBamboo(bamboo, fields, signal);
   assertComplete(options, fields, true);
   if (options.referenceField !== undefined) {
     const found = await findEmployee(bamboo, { by: 'reference', value: reference }, signal);
@@ -101,12 +102,13 @@ function idIn({ headers, status, requestId }: HttpAnswer): string {
 
 /** Writes only the given fields. */
 export async function updateEmployee(
-  { api, options }: Bamboo,
+  bamboo: Bamboo,
   id: string,
   fields: EmployeeFields,
   { signal, beforeSend }: WriteOptions,
 ): Promise<void> {
-  const body = toBamboo(options, fields);
+  const { api, options } = bamboo;
+  const body = await toBamboo(bamboo, fields, signal);
   assertComplete(options, fields, false);
   if (Object.keys(body).length === 0) return;
   if (!isEmployeeId(id)) throw notFound(id);
@@ -212,14 +214,20 @@ function pathOf(id: string): string {
 }
 
 /** Converts fields to BambooHR's form. Names every field that does not fit at once, without its value. */
-export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeFields): Record<string, unknown> {
+export async function toBamboo(
+  { options: { fields: known }, countries }: Bamboo,
+  fields: EmployeeFields,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const isCountry = ([key, value]: [string, FieldValue]) => known[key]?.type === 'country' && !isEmpty(value);
+  const names = Object.entries(fields).some(isCountry) ? await countries(signal) : new Map<string, string>();
   const problems: Record<string, string> = {};
   const written: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) {
     const field = known[key];
-    const problem = problemOf(field, value);
+    const problem = problemOf(field, value, names);
     if (field === undefined || problem !== undefined) problems[key] = problem ?? 'is not a field of this HRIS';
-    else written[field.name] = toText(field, value);
+    else written[field.name] = toText(field, value, names);
   }
   if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'BambooHR does not accept', problems);
   return written;
@@ -236,26 +244,38 @@ function assertComplete({ fields: known }: BambooOptions, fields: EmployeeFields
 }
 
 /** The fields of an answer, under their names for reading; absent ones are empty or not visible to us. */
-function fromBamboo({ fields: known }: BambooOptions, read: Record<string, unknown>): ReadFields {
-  return readFields(Object.entries(known).map(([key, field]) => [key, fromText(field, read[readName(field)])]));
+async function fromBamboo(
+  { options, countries }: Bamboo,
+  read: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<ReadFields> {
+  const known = Object.entries(options.fields);
+  const isCountry = known.some(([, field]) => field.type === 'country' && Boolean(read[readName(field)]));
+  const names = isCountry ? await countries(signal) : new Map<string, string>();
+  const codes = new Map([...names].map(([code, name]) => [name, code]));
+  return readFields(known.map(([key, field]) => [key, fromText(field, read[readName(field)], codes)]));
 }
 
-function problemOf(field: BambooField | undefined, value: FieldValue): string | undefined {
+function problemOf(
+  field: BambooField | undefined,
+  value: FieldValue,
+  names: ReadonlyMap<string, string>,
+): string | undefined {
   if (typeof value === 'string' && value.includes('\0')) return 'holds a NUL character';
   if (field?.type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is not a date';
-  if (field?.type === 'country' && typeof value === 'string' && countryName(value) === undefined)
-    return 'is not an ISO 3166-1 country';
+  if (field?.type === 'country' && !isEmpty(value) && !names.has(String(value)))
+    return 'is not the ISO code of a country that this account has';
   return undefined;
 }
 
-function toText({ type }: BambooField, value: FieldValue): unknown {
+function toText({ type }: BambooField, value: FieldValue, names: ReadonlyMap<string, string>): unknown {
   if (isEmpty(value)) return '';
-  if (type === 'country') return countryName(String(value));
+  if (type === 'country') return names.get(String(value));
   if (type === 'boolean') return value === true ? 'yes' : 'no';
   return Array.isArray(value) ? value.join(',') : value;
 }
 
-function fromText({ type }: BambooField, value: unknown): ReadCell {
+function fromText({ type }: BambooField, value: unknown, codes: ReadonlyMap<string, string>): ReadCell {
   // An unset date is all zeros.
   if (value === '0000-00-00') return { value: null };
   if (type === 'list') return readCell(type, typeof value === 'string' && value !== '' ? value.split(',') : value);
@@ -263,11 +283,7 @@ function fromText({ type }: BambooField, value: unknown): ReadCell {
   const name = readCell('text', value);
   return 'wrong' in name || name.value === null
     ? name
-    : { value: countries.getAlpha2Code(String(name.value), 'en') ?? name.value };
-}
-
-function countryName(code: string): string | undefined {
-  return countries.getName(code, 'en');
+    : { value: codes.get(String(name.value)) ?? english.getAlpha2Code(String(name.value), 'en') ?? name.value };
 }
 
 function isEmpty(value: FieldValue | undefined): boolean {

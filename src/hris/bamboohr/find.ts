@@ -1,3 +1,4 @@
+import english from 'i18n-iso-countries';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FindKey, Found } from '../../hire/hire.ts';
@@ -34,7 +35,7 @@ interface BambooCall extends Pick<HrisRequest, 'what' | 'method' | 'path' | 'sig
 }
 
 /** Basic authentication: the key is the user, and the password can be any text. */
-export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions, limits: HrisLimits): BambooApi {
+function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions, limits: HrisLimits): BambooApi {
   const line = openLine(url, { allowPrivate: allowPrivateAddress, limits });
   const authorization = `Basic ${Buffer.from(`${apiKey}:x`).toString('base64')}`;
   const send = (call: BambooCall) => request(line, authorization, call);
@@ -92,6 +93,37 @@ function whatItSaid({ status, headers }: HttpAnswer, sent: EmployeeFields | unde
 export interface Bamboo {
   api: BambooApi;
   options: BambooOptions;
+  /** The account's own names of countries, by their ISO code: it takes no others. Read once. */
+  countries: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
+}
+
+const Countries = z.array(z.looseObject({ name: z.string(), isoCode: z.string().nullish() }));
+
+export function openBamboo(options: BambooOptions, limits: HrisLimits): Bamboo {
+  const api = openApi(options, limits);
+  let known: ReturnType<Bamboo['countries']> | undefined;
+  const read: Bamboo['countries'] = async (signal) => {
+    const path = '/api/v1/meta/countries/options';
+    const call = { what: 'GET meta/countries/options', method: 'GET', path, signal } as const;
+    const listed = await api.json(call).catch((error: unknown) => {
+      if (!isConnectorError(error) || ![403, 404].includes(error.status ?? 0)) throw error;
+      // A key that may not see the list: English names, most of which are the same.
+      return Object.entries(english.getNames('en')).map(([isoCode, name]) => ({ isoCode, name }));
+    });
+    return new Map(
+      Countries.parse(listed).flatMap(({ name, isoCode }) => (isoCode ? [[isoCode.toUpperCase(), name] as const] : [])),
+    );
+  };
+  const countries: Bamboo['countries'] = async (signal) => {
+    known ??= read(signal);
+    try {
+      return await known;
+    } catch (error) {
+      known = undefined;
+      throw error;
+    }
+  };
+  return { api, options, countries };
 }
 
 const Page = z.looseObject({
@@ -156,10 +188,13 @@ export async function isTaken(bamboo: Bamboo, name: string, value: string, signa
 
 async function scan(bamboo: Bamboo, search: Search, signal: AbortSignal): Promise<{ hits: Row[]; complete: boolean }> {
   const hits: Row[] = [];
+  const hidden = new Set(search.fields);
   for (let number = 1; number <= MOST_PAGES; number += 1) {
     const { rows, pages } = await readPage(bamboo, search, number, signal);
     hits.push(...rows.filter(search.fits));
-    if (number >= pages) return { hits, complete: true };
+    for (const field of search.fields) if (rows.some((row) => Object.hasOwn(row, field))) hidden.delete(field);
+    // Fields that the key may not see are left out, and then nobody has the value.
+    if (number >= pages) return { hits, complete: hidden.size === 0 || (number === 1 && rows.length === 0) };
   }
   return { hits, complete: false };
 }
@@ -177,12 +212,18 @@ async function readPage({ api, options }: Bamboo, search: Search, page: number, 
     signal,
   });
   const { data, meta } = Page.parse(answer);
-  return { rows: data.map((one) => textRow(one.fields)), pages: meta?.totalPages ?? 1 };
+  return {
+    rows: data.map((one) => textRow(one.fields)),
+    pages: meta?.totalPages ?? (data.length < PAGE_SIZE ? page : page + 1),
+  };
 }
 
 /** Numbers arrive as numbers or as text. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
 function textRow(fields: Record<string, unknown>): Row {
-  const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)]));
 }
 
