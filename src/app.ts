@@ -205,8 +205,8 @@ async function readiness(
 const STALE_LOOK_MS = 15_000;
 
 async function temporalCheck(temporal: TemporalConnection): Promise<HealthCheck> {
-  if (await temporal.answers()) return { ok: true };
-  return { ok: false, note: `Temporal does not answer at ${temporal.address} for namespace ${temporal.namespace}` };
+  const note = await temporal.trouble();
+  return note === undefined ? { ok: true } : { ok: false, note };
 }
 
 interface FollowedTenants {

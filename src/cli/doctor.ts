@@ -13,7 +13,7 @@ import { type Restore, type RestoredTenant, readRestore } from '../store/backups
 import { openStore, readClock } from '../store/open-store.ts';
 import { listUnjoined, type Unjoined } from '../store/people.ts';
 import { type Evidence, listEvidence } from '../store/tenant-states.ts';
-import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
+import { checkSearchAttributes, connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
@@ -207,7 +207,7 @@ function checkNode(): Found {
 async function checkTemporal(): Promise<Found> {
   if (temporalSettings().address !== undefined) {
     const connected = await connectTemporal();
-    await connected.close();
+    await checkSearchAttributes(connected.connection, connected.namespace).finally(connected.close);
     return { state: 'good', message: `namespace ${connected.namespace} at ${connected.address} answers` };
   }
   const cli = await findTemporalCli();

@@ -26,8 +26,8 @@ export interface TemporalConnection {
   connection: Connection;
   /** For workers; opened at the first call, because it loads the SDK's native core. */
   nativeConnection(): Promise<NativeConnection>;
-  /** Whether the server answers for this namespace within a second; for readiness. */
-  answers(): Promise<boolean>;
+  /** Why no hire can be started there now, known within a second; undefined if nothing is wrong. For readiness. */
+  trouble(): Promise<string | undefined>;
   /** The error for a failed call, if Temporal is the cause; any other error unchanged. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
@@ -86,11 +86,19 @@ export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Pro
     namespace,
     connection,
     nativeConnection,
-    answers: () =>
-      withDeadline(connection, () => connection.workflowService.describeNamespace({ namespace }), ANSWERS_MS).then(
-        () => true,
-        () => false,
-      ),
+    async trouble() {
+      const ask = <Result>(call: () => Promise<Result>) => withDeadline(connection, call, ANSWERS_MS);
+      const [isThere, verdicts] = await Promise.all([
+        ask(() => connection.workflowService.describeNamespace({ namespace })).then(
+          () => true,
+          () => false,
+        ),
+        // A namespace that was made anew has none. Temporal Cloud does not tell them, and keeps them.
+        ask(() => listed(connection, namespace)).catch(() => undefined),
+      ]);
+      if (!isThere) return `Temporal does not answer at ${address} for namespace ${namespace}`;
+      return verdicts && lacking(connection, namespace, verdicts);
+    },
     explain: (error) => (isTemporals(error) ? failure(error, address, namespace) : error),
     async close() {
       await (await native?.catch(() => undefined))?.close();
@@ -239,21 +247,29 @@ interface Verdicts {
  * fails. Throws SEARCH_ATTRIBUTES_MISSING with the command that creates them.
  */
 export async function checkSearchAttributes(connection: Connection, namespace: string): Promise<void> {
-  const { missing, otherType } = await connection.withDeadline(Date.now() + 10_000, () => look(connection, namespace));
-  if (missing.length === 0 && otherType.length === 0) return;
+  const verdicts = await connection.withDeadline(Date.now() + 10_000, () => look(connection, namespace));
+  const message = lacking(connection, namespace, verdicts);
+  if (message === undefined) return;
+  throw new ConnectorError({
+    code: 'SEARCH_ATTRIBUTES_MISSING',
+    action: 'reject',
+    message,
+    details: { ...verdicts },
+  });
+}
+
+/** What the namespace lacks, and how to create it. */
+function lacking(connection: Connection, namespace: string, { missing, otherType }: Verdicts): string | undefined {
+  if (missing.length === 0 && otherType.length === 0) return undefined;
   const asked = Object.entries(searchAttributes);
   const problems = [
     ...missing.map((name) => `${name} is missing`),
     ...otherType.map((name) => `${name} is not of type ${asked.find(([known]) => known === name)?.[1] ?? ''}`),
   ];
-  throw new ConnectorError({
-    code: 'SEARCH_ATTRIBUTES_MISSING',
-    action: 'reject',
-    message:
-      `Temporal's namespace ${namespace} lacks search attributes: ${problems.join(', ')}.` +
-      (missing.length === 0 ? ' Use another namespace.' : ` Create them: ${command(connection, namespace, missing)}`),
-    details: { missing, otherType },
-  });
+  return (
+    `Temporal's namespace ${namespace} lacks search attributes: ${problems.join(', ')}.` +
+    (missing.length === 0 ? ' Use another namespace.' : ` Create them: ${command(connection, namespace, missing)}`)
+  );
 }
 
 /** The command that creates them: Temporal Cloud has its own tool; elsewhere the Temporal CLI does it. */
@@ -268,14 +284,18 @@ function command({ options: { address } }: Connection, namespace: string, names:
   return `temporal operator search-attribute create ${where} ${flags}`;
 }
 
+async function listed(connection: Connection, namespace: string): Promise<Verdicts> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const names = Object.keys(searchAttributes);
+  return {
+    missing: names.filter((name) => !(name in customAttributes)),
+    otherType: names.filter((name) => name in customAttributes && customAttributes[name] !== KEYWORD),
+  };
+}
+
 async function look(connection: Connection, namespace: string): Promise<Verdicts> {
   try {
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const names = Object.keys(searchAttributes);
-    return {
-      missing: names.filter((name) => !(name in customAttributes)),
-      otherType: names.filter((name) => name in customAttributes && customAttributes[name] !== KEYWORD),
-    };
+    return await listed(connection, namespace);
   } catch (error) {
     // Temporal Cloud does not offer the operator service; instead, a query with an unknown attribute is refused.
     if (!isGrpcServiceError(error)) throw error;

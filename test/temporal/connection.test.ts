@@ -23,6 +23,7 @@ import { createHireClient } from '../../src/temporal/hire-client.ts';
 import { startSync } from '../../src/temporal/schedules.ts';
 import { startFaultProxy } from '../harness/fault-proxy.ts';
 import { unlessStalled } from '../harness/pace.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { trustedPairs } from '../hris/tls-proxy.ts';
@@ -99,7 +100,7 @@ test('asks a server that is away for ten minutes every few seconds, and so is ba
   proxy.refuse();
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
-      void temporal.answers();
+      void temporal.trouble();
       vi.advanceTimersByTime(1_000);
       for (let turn = 0; turn < 50; turn += 1) await setImmediate();
     }
@@ -171,9 +172,9 @@ test('another API key and another certificate: the former until it ends, the nex
       TEMPORAL_TLS_CLIENT_KEY_DATA: String(own),
     }).catch((error: { code: string }) => error.code);
     if (typeof temporal === 'string') return temporal;
-    const answers = await temporal.answers();
+    const trouble = await temporal.trouble();
     await temporal.close();
-    return answers ? 'answers' : 'silent';
+    return trouble ?? 'answers';
   };
   expect(await connects('former', right)).toBe('answers');
   expect(await connects('next', right)).toBe('TEMPORAL_REFUSED');
@@ -266,6 +267,26 @@ test('names missing search attributes, and the command it shows creates them', a
   const command = /Create them: temporal (.*)$/.exec(error.message)?.[1] ?? '';
   await run(cliPath, command.split(' '));
   await expect.poll(() => codeOf(checkSearchAttributes(connection, namespace))).toBe('fine');
+});
+
+test('a namespace that was made anew without search attributes is trouble, also to doctor', async () => {
+  const { address, cliPath } = await temporalForTests();
+  const namespace = `bare-${crypto.randomUUID()}`;
+  await run(cliPath, ['operator', 'namespace', 'create', '--address', address, '--namespace', namespace]);
+  const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  const temporal = await vi.waitUntil(() => connectTemporal(env).catch(() => undefined), { timeout: 30_000 });
+  onTestFinished(() => temporal.close());
+  await expect.poll(() => temporal.trouble()).toMatch(/TenantId is missing.* Create them: temporal operator/);
+  const dir = await scratchFolder();
+  const doctor = () => runCommand(['doctor', '--tenants', dir, '--data', path.join(dir, 'data')], env);
+  const told = await doctor();
+  expect(told.code).toBe(2);
+  expect(told.stdout).toMatch(/wrong +temporal +.*TenantId is missing/);
+
+  const command = /Create them: temporal (.*)$/.exec((await temporal.trouble()) ?? '')?.[1] ?? '';
+  await run(cliPath, command.split(' '));
+  await expect.poll(() => temporal.trouble()).toBe(undefined);
+  expect((await doctor()).stdout).toMatch(/good +temporal /);
 });
 
 test('is content with the embedded server', async () => {
