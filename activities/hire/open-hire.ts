@@ -135,7 +135,13 @@ async function openPeriod(
   const row: NewHire = { ...ref, state: 'open', candidateId, jobId };
   const enrolment = presence.verdict === 'out' ? await findForgotten(store, connection, row) : undefined;
   const fresh = await insertUnlessErased(store, row, enrolment);
-  if (fresh === undefined) return { opened: closed(latest) };
+  if (fresh === undefined) {
+    log.warn(
+      { tenantId, jobCandidateId },
+      'no hire: the person was erased. If they are hired after all, create the employee by hand',
+    );
+    return { opened: closed(latest) };
+  }
   if (fresh > 0) {
     log.info({ tenantId, jobCandidateId, period }, 'hire opened');
     traceOpened({ installationId: store.installationId, tenantId, jobCandidateId });

@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
@@ -150,7 +151,7 @@ test.each([
 
 test('whether a person was erased is asked before they are read, and again as their hire is written', async () => {
   const { plugin, asked } = recorder();
-  const { apply, hire, open, reconcile, sandbox, store } = await fleetAtSandbox({ store: { plugins: [plugin] } });
+  const { apply, hire, open, reconcile, sandbox, store, deps } = await fleetAtSandbox({ store: { plugins: [plugin] } });
   await apply('acme');
   await reconcile('acme');
   const erasedAsked = async (id: string) => {
@@ -162,7 +163,15 @@ test('whether a person was erased is asked before they are read, and again as th
   expect(await erasedAsked(await hire(first?.jobCandidateId))).toMatchObject({ opened: { verdict: 'open' }, times: 2 });
   const whom = { kind: 'candidate', id: String(second?.candidateId) } as const;
   await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ann', about: 'e' }, [whom]);
-  expect(await erasedAsked(await hire(second?.jobCandidateId))).toMatchObject({ opened: { verdict: 'closed' } });
+  const again = await hire(second?.jobCandidateId);
+  expect(await erasedAsked(again)).toMatchObject({ opened: { verdict: 'closed' } });
+  // Somebody may ask why a person who is hired again has no employee.
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => lines.push(line) });
+  await openHire({ ...deps, log }, { tenantId: 'acme', jobCandidateId: again, adopt: false, watch: false });
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { tenantId: 'acme', jobCandidateId: again, msg: expect.stringContaining('was erased') },
+  ]);
   expect((await store.kysely.selectFrom('hires').select('job_candidate_id').execute()).length).toBe(1);
 });
 
