@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { duration } from '../hris/option-types.ts';
 import { landingSection } from '../hris/sql/landing-destination.ts';
-import { allEndpoints, contract } from '../partner/contract/index.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
-import { everyStream, landedNames, landings, pullStreams } from '../streams/streams.ts';
+import { everyStream, landings } from '../streams/streams.ts';
+import { unknownNames } from './override-names.ts';
 import { secretRef } from './secrets.ts';
 import { events, interval, notify, settingsOf, timezone } from './sections.ts';
 
@@ -87,58 +87,6 @@ export const partnerSection = z
     }
     for (const issue of unknownNames(value.overrides)) context.addIssue(issue);
   });
-
-type NameMap = 'queryNames' | 'fieldNames' | 'firstPages';
-
-/** Reports names that no operation has: the override would have no effect, and nobody would notice. */
-function unknownNames({
-  queryNames = {},
-  fieldNames = {},
-  firstPages = {},
-}: {
-  [Name in NameMap]?: Overrides[Name] | undefined;
-}) {
-  const paged = pagedLists();
-  const pagesOf = (operation: string) => (paged.includes(operation) ? [] : undefined);
-  const read = fieldsRead();
-  const fieldsOf = (operation: string) => read.get(operation);
-  return [
-    ...unknownIn('firstPages', firstPages, pagesOf, `a list that has pages: ${paged.join(', ')}`),
-    ...unknownIn('queryNames', queryNames, queryNamesOf, 'an operation that has a query: `openapi` lists them'),
-    ...unknownIn('fieldNames', fieldNames, fieldsOf, `a list whose records are read: ${[...read.keys()].join(', ')}`),
-  ];
-}
-
-function unknownIn(
-  override: NameMap,
-  overridden: Overrides[NameMap],
-  knownOf: (operation: string) => readonly string[] | undefined,
-  expected: string,
-): { code: 'custom'; path: string[]; message: string }[] {
-  const at = (path: string[], message: string) => ({
-    code: 'custom' as const,
-    path: ['overrides', override, ...path],
-    message,
-  });
-  return Object.entries(overridden).flatMap(([operation, names]) => {
-    const known = knownOf(operation);
-    if (known === undefined) return [at([operation], `expected ${expected}`)];
-    const unknown = Object.keys(names).filter((name) => !known.includes(name));
-    return unknown.map((name) => at([operation, name], `expected one of ${known.join(', ')}`));
-  });
-}
-
-function pagedLists(): string[] {
-  return allEndpoints().flatMap(({ id, list }) => (list?.paging === undefined ? [] : [id]));
-}
-
-/** The fields of each list whose records land, or whose files are copied. */
-function fieldsRead(): Map<string, readonly string[]> {
-  const landed = landedNames.map((name) => [pullStreams[name].list.id, pullStreams[name].record.fields] as const);
-  const { listDocuments, listOffers } = contract.onboarding;
-  const copied = [listDocuments, listOffers].map(({ id, list }) => [id, Object.keys(list.item.out.shape)] as const);
-  return new Map([...landed, ...copied]);
-}
 
 const values = z.array(text, 'expected a list').min(1, 'expected at least one');
 
@@ -483,12 +431,6 @@ export interface Tenant extends Omit<TenantFile, 'hris' | 'destinations'> {
 
 /** A further system of a tenant, with its own kind, connection and mapping. */
 type Destination = Tenant['hris'] & { mapping: string };
-
-/** Names of an operation's query parameters, paging included; undefined if the operation is unknown or takes none. */
-function queryNamesOf(operation: string): string[] | undefined {
-  const query = allEndpoints().find(({ id }) => id === operation)?.query;
-  return query instanceof z.ZodObject ? Object.keys(query.shape) : undefined;
-}
 
 /**
  * Stages in which a person counts as hired: those that enrol them and those that make their employee. A person who

@@ -69,6 +69,12 @@ describe('a file is refused', () => {
         'expected one of stageType, jobId',
     ],
     [
+      'for a name that no body has',
+      change('  company:', '  overrides: { bodyNames: { campaigns.addLeads: { telephone: tel } } }\n  company:'),
+      'acme.yaml:6:62 "partner.overrides.bodyNames.campaigns.addLeads.telephone" is not right: expected one of ' +
+        'leads, firstName',
+    ],
+    [
       'for a field name that its list has not',
       change('  company:', '  overrides: { fieldNames: { onboarding.listOffers: { signed: x } } }\n  company:'),
       'acme.yaml:6:63 "partner.overrides.fieldNames.onboarding.listOffers.signed" is not right: expected one of ' +

@@ -320,7 +320,18 @@ function toWire(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput):
     ? renamed(asCounted(overrides, endpoint, input.query, input.pageShift), names)
     : input.query;
   const change = bodyChanges[endpoint.id];
-  return { ...input, query, body: change === undefined ? input.body : change(overrides, input.body) };
+  const body = change === undefined ? input.body : change(overrides, input.body);
+  return { ...input, query, body: renamedBody(body, overrides.bodyNames[endpoint.id] ?? {}) };
+}
+
+/** Objects that are no record of a list keep their keys: they may be ids, or the caller's own words. */
+function renamedBody(body: unknown, names: Record<string, string>): unknown {
+  if (Array.isArray(body)) return body.map((entry) => renamedBody(entry, names));
+  if (!isFields(body)) return body;
+  const entries = Object.entries(renamed(body, names));
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, Array.isArray(value) ? renamedBody(value, names) : value]),
+  );
 }
 
 /** The page's number as this tenant's partner counts it. */

@@ -318,6 +318,7 @@ const candidateReadings = {
   K10: {
     section: '4.4',
     choice: "PATCH takes the application fields of 2.4 and evaluationStatus; REJECTED is the API's way to reject.",
+    override: 'bodyNames',
   },
   K11: { section: '4.4', choice: 'The consent document before any application is NO_APPLICATION.' },
   K12: { section: '4.4', choice: 'A removed job candidate is left out of bulk fetches.' },
@@ -400,6 +401,7 @@ const assessmentsAndBooking = {
   A3: {
     section: '4.6',
     choice: 'generate-questions takes jobDescription and skills, at least one; questions are appended.',
+    override: 'bodyNames',
   },
   A4: {
     section: '4.6',
@@ -506,6 +508,7 @@ const assessmentsAndBooking = {
   B2: {
     section: '4.8',
     choice: 'Body: entityType, entityId, scheduledStartAt, selectedFormat, selectedLocationId, bookingAnswers.',
+    override: 'bodyNames',
   },
   B3: {
     section: '4.8',

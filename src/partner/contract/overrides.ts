@@ -33,6 +33,11 @@ export const Overrides = z.strictObject({
    */
   queryNames: z.record(z.string(), z.record(z.string(), name)).default({}),
   /**
+   * Keys of a body, and of the records in its lists, under another name: operation id to { name in the contract: name
+   * on the wire }, for example `{ 'campaigns.addLeads': { phone: 'phoneNumber' } }` (A3, B2, K10, M1).
+   */
+  bodyNames: z.record(z.string(), z.record(z.string(), name)).default({}),
+  /**
    * Lists whose pages this partner counts from another number: operation id to the number of its first page, for
    * example `{ 'jobCandidates.listByStageType': 0 }` (PAGES).
    */

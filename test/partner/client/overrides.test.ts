@@ -57,6 +57,30 @@ test('query names are renamed for one operation, page names included', async () 
   expect(seen[0]?.query).toEqual({ reference: 'r', p: '1', limit: '100' });
 });
 
+test('names of a body are renamed for one operation, those of the records in its lists included', async () => {
+  const bodyNames = {
+    'campaigns.addLeads': { leads: 'candidates', phone: 'phoneNumber' },
+    'bookingSchedules.createBooking': { scheduledStartAt: 'startAt', bookingAnswers: 'answers' },
+  };
+  const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: { id: 1 } } }), {
+    overrides: { bodyNames },
+  });
+  const leads = [{ firstName: 'Ana', phone: '+4930123456' }];
+  await partner.campaigns.addLeads({ params: { campaignId: '4' }, body: { leads } });
+  expect(seen[0]?.body).toEqual({ candidates: [{ firstName: 'Ana', phoneNumber: '+4930123456' }] });
+  const slot = { entityType: 'JOB_CANDIDATE', entityId: '9', scheduledStartAt: '2027-01-11T09:00:00.000Z' } as const;
+  const answers = { scheduledStartAt: 'a question of that id keeps it' };
+  await partner.bookingSchedules
+    .createBooking({ params: { bookingScheduleId: 's1' }, body: { ...slot, bookingAnswers: answers } })
+    .catch(() => undefined);
+  expect(seen[1]?.body).toEqual({
+    entityType: 'JOB_CANDIDATE',
+    entityId: '9',
+    startAt: '2027-01-11T09:00:00.000Z',
+    answers,
+  });
+});
+
 test('the reason of a termination is renamed, or left out with the body', async () => {
   const call = async (terminateReason: string | null) => {
     const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: record } }), {
