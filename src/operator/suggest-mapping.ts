@@ -22,7 +22,7 @@ export interface Source {
   path: string;
   /** The meaning of its name, shared with columns of the same meaning. */
   meaning: string;
-  type: 'text' | 'number' | 'date';
+  type: 'text' | 'number' | 'date' | 'list';
   /** Possible values of a select field. */
   options: readonly string[];
   /** Values of the latest hires, latest first; personal data. */
@@ -156,10 +156,17 @@ export async function readSources(partner: PartnerClient, defined: readonly Fiel
       const samples = people.flatMap((sources) => valueOf(path, sources) ?? []);
       const isDate = type === 'date' || (samples.length > 0 && samples.every((one) => fits('date', one)));
       const isNumber = type === 'number' || (samples.length > 0 && samples.every((one) => typeof one === 'number'));
+      const isList = type === 'multi-select' || samples.some((one) => Array.isArray(one));
       return {
         path,
         meaning: OWN_MEANINGS[path] ?? meaningOf(name),
-        type: isDate ? ('date' as const) : isNumber ? ('number' as const) : ('text' as const),
+        type: isDate
+          ? ('date' as const)
+          : isNumber
+            ? ('number' as const)
+            : isList
+              ? ('list' as const)
+              : ('text' as const),
         options,
         samples,
       };
@@ -350,7 +357,7 @@ function transformFor(column: OwnColumn, source: Source): TransformName[] | unde
     const isCode = column.samples.length === 0 || column.samples.every((one) => /^[A-Z]{2}$/.test(one));
     return isCode && source.samples.every((one) => fits('country', one)) ? ['country'] : [];
   }
-  if (source.samples.some((one) => Array.isArray(one))) return ['join'];
+  if (source.type === 'list') return ['join'];
   return ['givenName', 'familyName', 'email'].includes(source.meaning) ? ['trim'] : [];
 }
 

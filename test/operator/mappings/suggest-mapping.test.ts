@@ -31,6 +31,7 @@ const SOURCES: Source[] = [
   source('job.title', 'title', { samples: ['Engineer'] }),
   source('job.customFields[Cost centre]', 'costCentre', { samples: ['4711'] }),
   source('candidate.customFields[Contract]', 'contract', { options: ['Permanent', 'Fixed term'] }),
+  source('candidate.customFields[Shifts]', 'shifts', { type: 'list', options: ['Early', 'Late'] }),
   source(START, 'startdate', { type: 'date', samples: ['2026-01-01'] }),
 ];
 
@@ -71,6 +72,7 @@ describe('types and values decide where a name does not', () => {
       column('cost_centre', { type: 'number' }),
       'job.customFields[Cost centre] number',
     ],
+    ['a column of text takes several choices as one text', column('shifts'), 'candidate.customFields[Shifts] join'],
     ['a column of numbers takes no name', column('first_name', { type: 'number' }), ''],
     ['dates in another form than ours are not suggested', column('dob', { samples: ['02.01.1990'] }), ''],
     [
