@@ -6,7 +6,6 @@ import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../in-words.ts';
 import { templateParts } from '../values/transforms.ts';
 import {
-  changedWords,
   explainIssues,
   type Path,
   type Problem,
@@ -17,6 +16,7 @@ import {
   type YamlFile,
 } from '../yaml/yaml-file.ts';
 import { checkDirection, type WayBack } from './check-direction.ts';
+import { checkValues } from './check-values.ts';
 import {
   type CompiledField,
   compileRule,
@@ -31,7 +31,6 @@ import {
   type TableRows,
   tableNames,
 } from './compile-rule.ts';
-import { fitValue, KIND, lengthOf } from './fit-value.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 
 /** A mapping checked against both sides. Plain data; may be kept for the life of a process. */
@@ -134,11 +133,13 @@ export function compileMapping(
   sources: readonly YamlFile[],
   { of = employee, base, texts }: CompileOptions = {},
 ): Mapping {
-  const { rules, problems, files } = mergeLayers(sources, texts);
+  const { rules, absent, problems, files } = mergeLayers(sources, texts);
   const kept = rules.filter(({ target, source }) => source.file !== base || fields.some(({ key }) => key === target));
   const top = sources.at(-1);
   // Report unmapped fields only if every file could be read.
   const complete = problems.length === 0 && of.isPartial !== true ? top : undefined;
+  // A misspelt null would leave the rule that it should remove.
+  problems.push(...absent.flatMap(({ target, source }) => checkKnown(target, source, fields)));
   if (top) problems.push(...checkRules(kept, { fields, ...of }, complete));
   if (problems.length > 0) throw refuse('MAPPING_INVALID', problems);
   const compiled = kept.flatMap((placed) => compileRule(placed, fields, of.reads));
@@ -152,6 +153,8 @@ export function compileMapping(
 }
 
 interface Merging {
+  /** Fields that a file sets to null although no file below it has a rule for them. */
+  absent: { target: string; source: YamlFile }[];
   texts: Texts | undefined;
   problems: Problem[];
   files: Record<string, string>;
@@ -161,6 +164,7 @@ interface Merging {
 function mergeLayers(sources: readonly YamlFile[], texts: Texts | undefined): Merging & { rules: PlacedRule[] } {
   const problems = sources.flatMap((source) => source.problems);
   const merging: Merging = {
+    absent: [],
     texts,
     problems,
     files: Object.fromEntries(sources.map(({ file, text }) => [file, text])),
@@ -171,8 +175,9 @@ function mergeLayers(sources: readonly YamlFile[], texts: Texts | undefined): Me
     const parsed = mappingFile.safeParse(source.value);
     if (!parsed.success) problems.push(...explainIssues(source, mappingFile, parsed.error));
     for (const [target, rule] of Object.entries(parsed.data?.fields ?? {})) {
-      if (rule === null) rules.delete(target);
-      else rules.set(target, placeRule(target, rule, source, merging));
+      if (rule === null) {
+        if (!rules.delete(target)) merging.absent.push({ target, source });
+      } else rules.set(target, placeRule(target, rule, source, merging));
     }
   }
   return { rules: [...rules.values()], ...merging };
@@ -228,8 +233,6 @@ function checkRules(
     ...checkSources(placed, reads),
     ...checkTable(placed),
     ...checkValues(placed, fields),
-    ...checkConditions(placed),
-    ...VALUES.flatMap((key) => changedWords(placed.source, ['fields', placed.target, key])),
     ...checkDirection(placed, fields, way),
   ]);
   problems.push(...checkTwice(rules));
@@ -265,28 +268,19 @@ function checkTwice(rules: readonly PlacedRule[]): Problem[] {
     });
 }
 
+function checkKnown(target: string, source: YamlFile, fields: readonly FieldDef[]): Problem[] {
+  if (fields.some(({ key }) => key === target)) return [];
+  const writable = fields.filter((field) => field.writable).map((field) => field.key);
+  const text = `"${target}" is not a field of the HR system. ${didYouMean(target, writable)}`;
+  return [problemAt(source, ['fields'], text, target)];
+}
+
 function checkTarget({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find((field) => field.key === target);
-  const writable = fields.filter((field) => field.writable).map((field) => field.key);
-  if (!def)
-    return [
-      problemAt(
-        source,
-        ['fields'],
-        `"${target}" is not a field of the HR system. ${didYouMean(target, writable)}`,
-        target,
-      ),
-    ];
-  return def.writable || !flowsToHris(rule)
-    ? []
-    : [
-        problemAt(
-          source,
-          ['fields'],
-          `"${target}" is filled by the HR system itself and cannot be written. Remove the rule.`,
-          target,
-        ),
-      ];
+  if (def === undefined) return checkKnown(target, source, fields);
+  if (def.writable || !flowsToHris(rule)) return [];
+  const text = `"${target}" is filled by the HR system itself and cannot be written. Remove the rule.`;
+  return [problemAt(source, ['fields'], text, target)];
 }
 
 function flowsToHris({ direction }: PlacedRule['rule']): boolean {
@@ -337,47 +331,6 @@ function checkTable({ target, rule, source }: PlacedRule): Problem[] {
   if (column === undefined || !('wrong' in column)) return [];
   const text = `${column.wrong}. ${didYouMean(column.word, column.known)}`;
   return [problemAt(source, ['fields', target, 'table'], text)];
-}
-
-/** Parts of a rule with values as text. */
-const VALUES = ['constant', 'default', 'lookup', 'when'];
-
-/** Values written in the file are known now, so a value that the HR system would refuse or cut is refused now. */
-function checkValues({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
-  const def = fields.find((field) => field.key === target);
-  if (def === undefined) return [];
-  type Given = [path: string[], value: string | number | boolean | undefined];
-  const looked = Object.entries(rule.lookup ?? {}).map(([key, value]): Given => [['lookup', key], value]);
-  const given: Given[] = [[['constant'], rule.constant], [['default'], rule.default], ...looked];
-  return given.flatMap(([path, value]) => {
-    const isEmpty = path[0] !== 'constant' && typeof value === 'string' && value.trim() === '';
-    const empty = isEmpty
-      ? 'is empty, and a field is written or left out. Write a value, or remove the line.'
-      : undefined;
-    const item = def.type === 'list' && path[0] !== 'constant' ? { ...def, type: 'text' as const } : def;
-    const text = value === undefined ? undefined : (empty ?? refusalOf(value, item));
-    return text === undefined ? [] : [problemAt(source, ['fields', target, ...path], text)];
-  });
-}
-
-function refusalOf(value: string | number | boolean, def: FieldDef): string | undefined {
-  const { key, options, maxLength } = def;
-  const text = String(value);
-  if (options !== undefined && !options.includes(text))
-    return `"${text}" is not one of the values of "${key}". ${didYouMean(text, options)}`;
-  if (maxLength !== undefined && lengthOf(text) > maxLength)
-    return `is ${lengthOf(text)} characters long, and "${key}" holds ${maxLength}. Shorten it.`;
-  const fitted = fitValue(def, value, 'the value');
-  return 'code' in fitted ? `"${text}" is not ${KIND[def.type]}, which "${key}" takes. Correct it.` : undefined;
-}
-
-/** A condition on an empty text never holds, and its field would be left out of every record. */
-function checkConditions({ target, rule, source }: PlacedRule): Problem[] {
-  return (rule.when ?? []).flatMap(({ equals, in: oneOf = [] }, index) => {
-    if (![equals, ...oneOf].some((one) => typeof one === 'string' && one.trim() === '')) return [];
-    const at = ['fields', target, 'when', index, equals === undefined ? 'in' : 'equals'];
-    return [problemAt(source, at, 'is empty, and an empty value equals nothing. Write present: false instead.')];
-  });
 }
 
 /** Checks that the parts of a rule fit together. */

@@ -187,6 +187,7 @@ describe('a mapping is refused at load', () => {
     ['title: { from: job.title, lookup: {} }', '4:29 "fields.title.lookup" is not right: expected at least one value'],
     ['title: { from: job.title, lookup: { 1: a, "1": b } }', '4:45 is not valid YAML .this key is here twice'],
     ['title: { from: job.title, lookup: { ~: a } }', '4:39 ~ without quotes is read as nothing.'],
+    ['titel: null', '4:3 "titel" is not a field of the HR system. Did you mean "title"?'],
     ['tags: { constant: a }', '4:21 "a" is not a list, which "tags" takes. Correct it.'],
     [
       'grade: { from: job.title, lookup: { a: 1, b: x } }',
