@@ -213,6 +213,8 @@ function lookUp({ lookup, fallback, def }: CompiledField, value: Value | undefin
   let found = isEmpty(value) ? undefined : value;
   if (lookup !== undefined && found !== undefined) {
     found = ofEach(found, (item) => entryOf(lookup, item) ?? (Array.isArray(value) ? fallback : undefined));
+    // One choice of several is the value of a field that holds one.
+    if (Array.isArray(found) && found.length === 1 && def.type !== 'list') [found] = found;
     steps?.push({ step: 'lookup', value: found });
   }
   if (!isEmpty(found) || fallback === undefined) return found;
