@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { openKestrel } from './open-kestrel.ts';
+import { type Answer, openKestrel } from './open-kestrel.ts';
 import { refusal, signal, write } from './profile.ts';
 
 const definitionOf = (as: string, fields: string): string => `hrisDefinition: 1
@@ -242,4 +242,20 @@ test.each([
     );
     expect(await refusal(hris.employees.update('1', { title: 'Chef' }, write))).toMatchObject(expected);
   }
+});
+
+test.each([
+  ['/staff/42', { kind: 'created', ref: { id: '42' } }],
+  ['/tasks', { code: 'REQUEST_UNKNOWN', action: 'reject' }],
+])('a pending create that is answered 303 has ended at the address %s', async (location, expected) => {
+  const definition = definitionOf('merge', '{ title: { at: title } }')
+    .replace(
+      'create: { post: /staff }',
+      `create: { post: /staff, ticket: body.task, id: "$split(headers.location, 'staff/')[1]" }\nreadLag: 1s`,
+    )
+    .concat('pending: { get: "/tasks/{ticket}", done: state = "done", id: id }\n');
+  const answer: Answer = (_asked, say) => say(303, {}, { location });
+  const hris = await openKestrel(definition, answer, { token: 'x' });
+  const asked = Promise.resolve(hris.pending?.resolve('7', signal));
+  expect(await asked.catch((error: unknown) => error)).toMatchObject(expected);
 });

@@ -118,9 +118,16 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
   const { definition, line } = defined;
   const plan = definition.asking;
   if (plan === undefined) throw new Error('nothing is pending here');
-  const { body } = await line.send({ plan, values: { ticket }, signal }).catch((error: unknown) => {
+  const answer = await line.send({ plan, values: { ticket }, signal, accepts: [303] }).catch((error: unknown) => {
     throw isConnectorError(error) && isGone(error) ? requestUnknown(plan.what, error) : error;
   });
+  const { body, status, at } = answer;
+  if (status === 303) {
+    // RFC 9110, section 15.4.4: it names what the request made.
+    const made = idOf(await definition.creating.id?.(answer));
+    if (made === undefined) throw requestUnknown(plan.what, at);
+    return created(defined, { id: made, number: undefined }, signal);
+  }
   if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true)
     throw new ConnectorError({
       code: 'HIRE_REJECTED',
@@ -144,8 +151,8 @@ function isGone({ status, code }: ConnectorError): boolean {
   return code === 'EMPLOYEE_NOT_FOUND' || code === 'NOT_FOUND' || (status === 410 && code === 'GONE');
 }
 
-function requestUnknown(what: string, cause: ConnectorError): ConnectorError {
+function requestUnknown(what: string, cause: Pick<ConnectorError, 'status' | 'requestId'>): ConnectorError {
   const { status, requestId } = cause;
-  const message = `${what} was answered ${status}: the HR system no longer knows the request for the new employee.`;
+  const message = `${what} was answered ${status}: nobody is told what became of the request for the new employee.`;
   return new ConnectorError({ code: 'REQUEST_UNKNOWN', action: 'reject', message, status, requestId, cause });
 }
