@@ -45,6 +45,10 @@ export function readCsv(bytes: Uint8Array, { name, delimiter }: { name: string; 
     const rows = parse<Record<string, string>>(text, {
       bom: true,
       delimiter,
+      // A header written by one program may stand above records of another.
+      record_delimiter: ['\r\n', '\n', '\r'],
+      // A spreadsheet leaves rows of delimiters behind the last record.
+      skip_records_with_empty_values: true,
       skip_empty_lines: true,
       columns: (header: string[]) => {
         columns = header.map((column) => column.trim());

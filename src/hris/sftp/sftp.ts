@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
@@ -196,7 +196,7 @@ function refuseName(name: string): void {
   });
 }
 
-/** Checks login, folders, keys, all results, and the age of the newest roster. */
+/** Checks login, folders, keys, all results, and the newest roster. */
 async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
   const { session, options } = hris;
   const { requests, sent } = options.folders;
@@ -204,12 +204,28 @@ async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
   if (!(await session.exists(sent, signal))) throw noFolder(sent);
   await readResults(hris, signal);
   if (options.encryptTo !== undefined) await encrypt(new Uint8Array(), options.encryptTo, signal);
-  const newest = (await listRosters(hris, signal)).at(-1);
+  const { name, columns } = await tellingRoster(hris, signal);
+  if (options.endColumn !== undefined && !columns.includes(options.endColumn)) throw noEndColumn(options, name);
+}
+
+/** The newest roster. @throws ConnectorError (retry) if it cannot tell who is employed: hires wait for the next. */
+async function tellingRoster(hris: Sftp, signal: AbortSignal): Promise<Roster> {
+  const { options } = hris;
+  const rosters = await listRosters(hris, signal);
+  const [newest, before] = [rosters.at(-1), rosters.at(-2)];
   if (newest === undefined) throw noRoster(options);
-  const ageMs = Date.now() - newest.changedAt;
-  if (ageMs > options.rosterMaxAge) throw staleRoster(options, newest.name, ageMs);
-  const { columns } = await readRoster(hris, newest, signal);
-  if (options.endColumn !== undefined && !columns.includes(options.endColumn)) throw noEndColumn(options, newest.name);
+  const roster = await readRoster(hris, newest, signal);
+  if (roster.ageMs > options.rosterMaxAge) throw staleRoster(options, roster);
+  const later = rosters.find(({ changedAt }) => changedAt > newest.changedAt + HOUR_MS);
+  if (later !== undefined) throw doubtfulRoster(options, roster, `is older than ${later.name}, which sorts before it`);
+  const earlier = before && (await readRoster(hris, before, signal).catch(unlessUnreadable));
+  if ((earlier?.employees.length ?? 0) > 2 * roster.employees.length)
+    throw doubtfulRoster(options, roster, 'has less than half of the employees of the one before, and may be cut off');
+  return roster;
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!isConnectorError(error, 'HRIS_UNREADABLE_FILE')) throw error;
 }
 
 function noFolder(folder: string): ConnectorError {
@@ -225,10 +241,11 @@ function noFolder(folder: string): ConnectorError {
 function noRoster({ folders }: SftpOptions): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_NO_ROSTER',
-    action: 'reject',
+    action: 'retry',
     message:
       `There is no finished roster in ${folders.rosters}. Without one, hirebridge does not know who is employed ` +
-      'already. Let the HR system write roster-TIME.csv there, and an empty roster-TIME.csv.ready after it.',
+      'already, and hires wait. Let the HR system write roster-TIME.csv there, and an empty roster-TIME.csv.ready ' +
+      'after it.',
   });
 }
 
@@ -244,13 +261,24 @@ function noEndColumn({ folders, endColumn }: SftpOptions, name: string): Connect
 
 const HOUR_MS = 3_600_000;
 
-function staleRoster({ folders, rosterMaxAge }: SftpOptions, name: string, ageMs: number): ConnectorError {
+function staleRoster({ folders, rosterMaxAge }: SftpOptions, { name, ageMs }: Roster): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_STALE_ROSTER',
-    action: 'reject',
+    action: 'retry',
     message:
       `The newest roster, ${folders.rosters}/${name}, is ${Math.floor(ageMs / HOUR_MS)} hours old, and ` +
-      `hris.rosterMaxAge allows ${Math.floor(rosterMaxAge / HOUR_MS)}. Let the HR system write a new one.`,
+      `hris.rosterMaxAge allows ${Math.floor(rosterMaxAge / HOUR_MS)}. Let the HR system write a new one: hires wait ` +
+      'for it.',
+  });
+}
+
+function doubtfulRoster({ folders }: SftpOptions, { name }: Roster, why: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_FILE',
+    action: 'retry',
+    message:
+      `The last roster by its name, ${folders.rosters}/${name}, ${why}. Hires wait: let the HR system write one now, ` +
+      'under a name that sorts behind all others.',
   });
 }
 
@@ -400,11 +428,15 @@ async function askFor(
   await handOverLast(hris, { id: `change-${encode(id)}`, cells: row }, write);
 }
 
-/** Searches all known people. Values are compared in full here, so an empty result is as reliable as the roster. */
+/**
+ * Searches all known people. Values are compared in full here, so an empty result is as reliable as the roster. Nobody
+ * is created by the word of one that cannot tell: whom it does not show would become a second employee.
+ */
 async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Promise<Found> {
   const people = await readPeople(hris, signal);
   const fitting = people.employees.filter((record) => fitsKey(record, key));
   const there = await stillThere(hris, people, fitting, signal);
+  if (there.length === 0 && (key.by === 'email' || key.by === 'person')) await tellingRoster(hris, signal);
   return foundBy(
     key,
     there.map(({ ref }) => ref),

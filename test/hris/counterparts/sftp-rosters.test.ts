@@ -35,12 +35,66 @@ describe('rosters', () => {
     expect(await nobody()).toEqual({ kind: 'none', trusted: true });
     expect(await hris.probe(signal)).toEqual({ ok: true });
     await setAge(100 * 3_600);
-    expect(await nobody()).toEqual({ kind: 'none', trusted: false });
-    expect(await hris.probe(signal)).toMatchObject({
-      ok: false,
-      error: { code: 'HRIS_STALE_ROSTER', message: expect.stringMatching(/100 hours old.*allows 72/) },
+    const stale = { code: 'HRIS_STALE_ROSTER', message: expect.stringMatching(/100 hours old.*allows 72.*hires wait/) };
+    expect(await refusal(nobody())).toMatchObject({ action: 'retry', ...stale });
+    expect(await hris.probe(signal)).toMatchObject({ ok: false, error: stale });
+    // Who is there is found, and our own requests do not depend on rosters.
+    expect(await hris.employees.find({ by: 'email', value: 'old.hand@example.org' }, signal)).toMatchObject({
+      kind: 'one',
+    });
+    expect(await hris.employees.find({ by: 'reference', value: 'acme:nobody' }, signal)).toEqual({
+      kind: 'none',
+      trusted: true,
     });
     await at().job.writeRoster();
+  });
+
+  test('a roster with less than half of the people of the one before proves nothing', async () => {
+    const rows = (count: number) => Array.from({ length: count }, (_one, row) => `Z${row},z${row}@example.org\r\n`);
+    const put = (name: string, count: number) =>
+      at().put('rosters', name, `employee_id,email\r\n${rows(count).join('')}`);
+    const nobody = () => hris.employees.find({ by: 'email', value: 'z9@example.org' }, signal);
+    await put('rosters-900000.csv', 9);
+    await put('rosters-900001.csv', 4);
+    const cut = { code: 'HRIS_UNREADABLE_FILE', message: expect.stringMatching(/less than half.*may be cut off/) };
+    expect(await refusal(nobody())).toMatchObject({ action: 'retry', ...cut });
+    expect(await hris.probe(signal)).toMatchObject({ ok: false, error: cut });
+    await put('rosters-900002.csv', 4);
+    expect(await nobody()).toEqual({ kind: 'none', trusted: true });
+    for (const name of await at().list('rosters'))
+      if (/9000\d\d\.csv$/.test(name)) await at().takeAway('rosters', name);
+  });
+
+  test('a roster whose name sorts last, and which is older than another, proves nothing', async () => {
+    await at().put('rosters', 'rosters-90-old.csv', 'employee_id,email\r\n');
+    const yesterday = Date.now() / 1_000 - 86_400;
+    await utimes(join(at().server.root, 'rosters', 'rosters-90-old.csv'), yesterday, yesterday);
+    const nobody = hris.employees.find({ by: 'email', value: 'nobody@example.org' }, signal);
+    expect(await refusal(nobody)).toMatchObject({
+      code: 'HRIS_UNREADABLE_FILE',
+      action: 'retry',
+      message: expect.stringMatching(/rosters-90-old\.csv, is older than .*under a name that sorts behind all others/),
+    });
+    await at().takeAway('rosters', 'rosters-90-old.csv');
+  });
+
+  test('without a roster nobody is absent', async () => {
+    const rosters = (await at().list('rosters')).filter((name) => name.endsWith('.ready'));
+    const folder = join(at().server.root, 'rosters');
+    for (const name of rosters) await rename(join(folder, name), join(folder, `${name}.away`));
+    const nobody = hris.employees.find({ by: 'email', value: 'nobody@example.org' }, signal);
+    expect(await refusal(nobody)).toMatchObject({ code: 'HRIS_NO_ROSTER', action: 'retry' });
+    for (const name of rosters) await rename(join(folder, `${name}.away`), join(folder, name));
+  });
+
+  test('line ends of two kinds, and rows without a value at the end, are read as they are meant', async () => {
+    const text = 'employee_id,employee_number,reference\nM1,007,acme:910\r\nM2,008,acme:911\r\n,,\r\n,,\r\n';
+    await at().put('rosters', 'rosters-900000.csv', text);
+    expect(await hris.employees.find({ by: 'reference', value: 'acme:910' }, signal)).toMatchObject({
+      kind: 'one',
+      ref: { id: 'M1', number: '007' },
+    });
+    await at().takeAway('rosters', 'rosters-900000.csv');
   });
 
   test.each([
