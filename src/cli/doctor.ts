@@ -10,8 +10,9 @@ import { observableAssumptions } from '../partner/client/observe-assumptions.ts'
 import { type Assumption, assumptions } from '../partner/contract/assumptions.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';
 import { type Restore, type RestoredTenant, readRestore } from '../store/backups.ts';
-import { openStore, readClock } from '../store/open-store.ts';
+import { openStore, readClock, type Store } from '../store/open-store.ts';
 import { listUnjoined, type Unjoined } from '../store/people.ts';
+import { createLease } from '../store/processes.ts';
 import { type Evidence, listEvidence } from '../store/tenant-states.ts';
 import { checkSearchAttributes, connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
@@ -269,9 +270,29 @@ async function checkStore(dataDir: string, evidence: Evidence[]): Promise<Found>
   const file = storeFile(dataDir);
   if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
   const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
-  evidence.push(...(await listEvidence(store)));
-  await store.close();
-  return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
+  try {
+    evidence.push(...(await listEvidence(store)));
+    const refusal = await refusedWrite(store);
+    if (refusal === undefined) return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
+    const message =
+      `${store.kind} answers but takes no writes (${refusal}), so no webhook is stored, no hire goes on, and ` +
+      'processes that run look as if they had ended. Let it take writes: space, not read-only, the rights of a worker.';
+    return { state: 'wrong', message };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Why a row cannot be written, and deleted again; undefined if it can. */
+async function refusedWrite(store: Store): Promise<string | undefined> {
+  const lease = createLease(store, 'doctor');
+  try {
+    await lease.take(1_000);
+    await lease.end();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 interface AssumptionRow {

@@ -356,5 +356,7 @@ export function describeRole(status: RoleStatus, age: (ms: number) => string): s
   const before =
     last === undefined ? 'none has ever run' : `the last one was seen ${age(last.ageMs)} ago on ${last.host}, ${how}`;
   const meanwhile = role === 'worker' ? 'Hires stand still' : 'Webhooks are lost, and only the reconcile finds hires';
-  return `No ${role} runs (${before}). ${meanwhile}. Start it: ${STARTS[role]}, or both: hirebridge up`;
+  // A process that cannot write cannot report that it runs.
+  const other = last?.ended === 'not' ? ` If it runs, see whether the store takes writes: hirebridge doctor` : '';
+  return `No ${role} runs (${before}). ${meanwhile}. Start it: ${STARTS[role]}, or both: hirebridge up.${other}`;
 }

@@ -154,9 +154,10 @@ async function forgetProcesses({ kysely, now }: Store): Promise<void> {
 
 /**
  * chores: timed work for the whole fleet. schedules: maintains Temporal's schedules. events: sends a tenant's events.
- * erasures: carries out a tenant's erasures, one at a time. news: asks HR systems whose records were edited.
+ * erasures: carries out a tenant's erasures, one at a time. news: asks HR systems whose records were edited. doctor:
+ * tries whether the store takes writes.
  */
-type LeaseName = 'chores' | 'schedules' | 'news' | `erasures ${string}` | `events ${string}`;
+type LeaseName = 'chores' | 'schedules' | 'news' | 'doctor' | `erasures ${string}` | `events ${string}`;
 
 export interface Lease {
   /** Whether this process has the lease, for `forMs` unless it takes it again. */

@@ -2,9 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { asAdmin, nameOf } from '../../src/counterparts/start-postgres.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { keepPresence, noteProcess } from '../../src/store/processes.ts';
+import { createDatabase } from '../harness/postgres.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
 import { ACME } from '../tenants/acme.ts';
@@ -97,6 +99,28 @@ test('a worker that was killed is missed, by status, doctor and check alike', as
     { role: 'worker', running: [], needed: true, last: { version: '1.2.3', ended: 'not' } },
     { role: 'receiver', running: [{ version: '1.2.3' }], needed: true },
   ]);
+});
+
+test('a store that takes no writes is wrong to doctor, and status sends whoever reads it there', async () => {
+  const { url } = await createDatabase();
+  const [tenants, data] = [await scratchDir(), await scratchDir()];
+  await writeFile(join(tenants, 'acme.yaml'), ACME);
+  const cli = (...args: string[]) =>
+    runCommand([...args, '--tenants', tenants, '--data', data], { HIREBRIDGE_STORE_URL: url });
+  expect(await cli('tenant', 'apply', '--yes', '--unchecked')).toMatchObject({ code: 0 });
+  const store = await openStore(url);
+  await noteProcess(store, { processId: 'w', role: 'worker', version: '1.2.3', host: 'elsewhere (7)' });
+  await store.kysely
+    .updateTable('processes')
+    .set((eb) => ({ seen_at: eb(store.now, '-', 60_000) }))
+    .execute();
+  await store.close();
+  expect((await cli('doctor')).stdout).toMatch(/^good +store +postgres, installation/m);
+  await asAdmin(url, `alter database "${nameOf(url)}" set default_transaction_read_only = on`);
+  expect((await cli('doctor')).stdout).toMatch(/^wrong +store +postgres answers but takes no writes \(.*read-only/m);
+  expect((await cli('status', '--verbose')).stdout).toMatch(
+    /^No worker runs .* If it runs, see whether the store takes writes: hirebridge doctor$/m,
+  );
 });
 
 test('when each side last answered stands in status', async () => {
