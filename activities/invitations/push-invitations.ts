@@ -36,6 +36,7 @@ import {
   isAssessment,
   lookAll,
   type Met,
+  mostWith,
   moveOn,
   outcomeOf,
   readFlow,
@@ -309,8 +310,6 @@ interface Planned {
   before: InvitationRow | undefined;
 }
 
-/** Invitations per request; one bad entry can spoil all of them. */
-const BATCH = 100;
 const NO_CREDITS = 'INVITATION_CREDITS';
 
 async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () => void): Promise<void> {
@@ -329,11 +328,13 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () =>
   if (!credits.mayTry) return holdBack(run, [...planned.values()].flat());
   for (const [target, all] of planned) {
     const isIn = flows.get(target);
-    for (let rest = all; rest.length > 0; ) {
+    for (let rest = all.toSorted((one, other) => mostWith(other.before) - mostWith(one.before)); rest.length > 0; ) {
       // A long flow list with one request each may outlast the reading of the stage, so read the stage again.
       if (isIn !== undefined && run.sinceRead() > run.deps.limits.giveUpMs) rest = await stillThere(run, rest);
+      const size = mostWith(rest[0]?.before);
+      const alike = rest.filter(({ before }) => mostWith(before) === size);
       // While credits are missing, send one invitation and no more until it is accepted.
-      const some = rest.slice(0, run.isOutOfCredits || isIn !== undefined ? 1 : BATCH);
+      const some = alike.slice(0, run.isOutOfCredits || isIn !== undefined ? 1 : size);
       rest = rest.slice(some.length);
       await assertOurs(run);
       if (some.length > 0) await invite(run, target, some, isIn);

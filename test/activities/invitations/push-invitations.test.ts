@@ -10,9 +10,24 @@ import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readStreamState, resumeStream } from '../../../src/store/streams.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
+import { GIVE_UP_MS } from '../push-deps.ts';
 import { invitationWorld } from './invitation-world.ts';
 
 const key = { tenantId: 'acme', stream: 'invitations' };
+
+test('one person whose invitation always fails keeps no other uninvited for good', async () => {
+  const { once, invited, applied, clock, sandbox } = await invitationWorld();
+  const people = await applied();
+  const holding = `hirebridge-invite:${people[0]?.jobCandidateDetails.candidateId}`;
+  const fault = { kind: 'server-error', on: 'assessments.inviteBulk', holding } as const;
+  await sandbox.control.act('setFaults', { faults: [fault] });
+  for (let tries = 1; tries <= 4; tries += 1) {
+    await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    clock.now += 2 * GIVE_UP_MS;
+    await sandbox.later();
+  }
+  expect(await invited()).toMatchObject({ people: people.length - 1 });
+});
 
 test('a stage list whose page number the partner ignores invites nobody: people would be left out', async () => {
   const { once, invited, partnerSays } = await invitationWorld({ candidates: 700, atOnce: 1000 });
