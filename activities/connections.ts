@@ -8,7 +8,7 @@ import type { Logger } from '../src/log.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, fingerprintOf, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
-import { Overrides } from '../src/partner/contract/overrides.ts';
+import { Overrides } from '../src/partner/contract/assumptions.ts';
 import { type LimitedEndpoints, withEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
 import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';

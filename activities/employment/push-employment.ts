@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { isConnectorError } from '../../src/errors.ts';
 import { type EmployeeRef, employeeIn } from '../../src/hire/hire.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
-import { readApart, sortRead } from '../../src/hris/read-apart.ts';
+import { readApart, sortRead } from '../../src/hris/read-many.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, isShown, missingTargets } from '../../src/plan/plan-write-back.ts';
 import {

@@ -6,10 +6,11 @@ import {
   customFieldsMapped,
   customFieldsWritten,
   definitionOf,
+  type MatchedFields,
+  matchFields,
 } from '../../src/mapping/custom-fields.ts';
 import { fitMapping, type Misfit } from '../../src/mapping/fit-mapping.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import { type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { clearTrouble, listAlarms, noteTrouble, type Trouble } from '../../src/store/alarms.ts';

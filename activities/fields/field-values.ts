@@ -5,14 +5,16 @@ import {
   type CustomFieldUse,
   customFieldsRead,
   decodeCustomFields,
+  encodeValue,
+  type FieldTrouble,
+  type MatchedFields,
+  matchFields,
 } from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import { type FieldTrouble, type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
-import { foldLabel, type MappingSources } from '../../src/mapping/read-source.ts';
+import { foldLabel, type MappingSources } from '../../src/mapping/source-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldValue } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { encodeValue } from '../../src/partner/custom-field-forms.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
 import { type FieldDefinition, readMatches } from '../../src/store/fields.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';

@@ -6,7 +6,7 @@ import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/h
 import { urlOfEmployee } from '../../src/hris/option-types.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { type BackValue, evaluateBack } from '../../src/mapping/evaluate.ts';
-import { foldLabel } from '../../src/mapping/read-source.ts';
+import { foldLabel } from '../../src/mapping/source-fields.ts';
 import type { CustomField } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import {

@@ -4,7 +4,7 @@ import { type Held, held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import { type MappingSources, readSource } from '../../src/mapping/read-source.ts';
+import { type MappingSources, readSource } from '../../src/mapping/source-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';

@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { encodeValue } from '../../src/mapping/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
-import { encodeValue } from '../../src/partner/custom-field-forms.ts';
 import { missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';

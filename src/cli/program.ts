@@ -26,7 +26,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'show names and ids of both sides for tenant files',
       async () => (await import('./discover.ts')).defineDiscover,
     ],
-    ['ddl', "print the statements that a tenant's HR database needs", async () => (await import('./ddl.ts')).defineDdl],
+    [
+      'ddl',
+      "print the statements that a tenant's HR database needs",
+      async () => (await import('./discover.ts')).defineDdl,
+    ],
     [
       'mapping',
       'show, check, test and compare mapping files',
@@ -48,7 +52,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'make and revoke addresses where calendars read bookings',
       async () => (await import('./calendar.ts')).defineCalendar,
     ],
-    ['keys', 'make and replace encryption keys', async () => (await import('./keys.ts')).defineKeys],
+    ['keys', 'make and replace encryption keys', async () => (await import('./encryption.ts')).defineKeys],
     ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
   ],
   'Run:': [
@@ -65,7 +69,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./part.ts')).defineWorker,
     ],
     ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
-    ['codec', "decrypt payloads for Temporal's pages", async () => (await import('./codec.ts')).defineCodec],
+    ['codec', "decrypt payloads for Temporal's pages", async () => (await import('./encryption.ts')).defineCodec],
     ['sync', 'run one stream of a tenant now, or all', async () => (await import('./sync.ts')).defineSync],
     ['reconcile', 'compare both sides of a tenant now', async () => (await import('./sync.ts')).defineReconcile],
     [
@@ -77,11 +81,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
   'Look:': [
     ['status', 'show processes, waiting work and problems', async () => (await import('./status.ts')).defineStatus],
     ['hire', 'list hires, show one, start one', async () => (await import('./hire.ts')).defineHire],
-    [
-      'explain',
-      'show where each field of a record comes from',
-      async () => (await import('./explain.ts')).defineExplain,
-    ],
+    ['explain', 'show where each field of a record comes from', async () => (await import('./hire.ts')).defineExplain],
     ['audit', 'list every write with its old and new value', async () => (await import('./audit.ts')).defineAudit],
     ['person', 'find, export and erase data about a person', async () => (await import('./person.ts')).definePerson],
     ['digest', 'show the last 24 hours of a tenant', async () => (await import('./status.ts')).defineDigest],
@@ -112,13 +112,17 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./failed.ts')).defineFailed,
     ],
     ['retry', 'retry records that were left out', async () => (await import('./failed.ts')).defineRetry],
-    ['inbox', 'list webhooks without effect, and retry them', async () => (await import('./inbox.ts')).defineInbox],
+    [
+      'inbox',
+      'list webhooks without effect, and retry them',
+      async () => (await import('./deliveries.ts')).defineInbox,
+    ],
     [
       'events',
       'list events sent to a tenant, and send them again',
-      async () => (await import('./events.ts')).defineEvents,
+      async () => (await import('./deliveries.ts')).defineEvents,
     ],
-    ['replay', 'process stored webhooks again', async () => (await import('./inbox.ts')).defineReplay],
+    ['replay', 'process stored webhooks again', async () => (await import('./deliveries.ts')).defineReplay],
     [
       'backup',
       'copy the store of this machine while everything keeps running',
@@ -131,12 +135,12 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     [
       'openapi',
       'write the OpenAPI document of the partner API',
-      async () => (await import('./partner-documents.ts')).defineOpenApi,
+      async () => (await import('./reference.ts')).defineOpenApi,
     ],
     [
       'collection',
       'write a request collection of the partner API',
-      async () => (await import('./partner-documents.ts')).defineCollection,
+      async () => (await import('./reference.ts')).defineCollection,
     ],
     [
       'reference',

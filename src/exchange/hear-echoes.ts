@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldValue, Side } from '../hire/hire.ts';
-import { otherSide, type Seen } from '../plan/merge-field.ts';
 import type { Echo, Echoes, PairState, SentForms } from '../store/exchange-pairs.ts';
 import { type FieldWrite, NOT_KEPT, NOT_SHOWN, type PairPlan } from './plan-pair.ts';
-import { EMPTY_FORM, type SeenField, type SideValue } from './see-fields.ts';
+import { EMPTY_FORM, otherSide, type Seen, type SeenField, type SideValue } from './see-fields.ts';
 
 /** After this many writes in a row that came back changed, the value is not written again. */
 const MOST_BOUNCES = 3;

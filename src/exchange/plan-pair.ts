@@ -1,8 +1,17 @@
 import type { EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
-import { type Decision, type Merge, mergeField, type Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { ConflictKind, FieldConflictRow } from '../store/stream-tables.ts';
-import { EMPTY_FORM, type PartnerValue, type SeenField, type SideValue, sayToPartner } from './see-fields.ts';
+import {
+  type Decision,
+  EMPTY_FORM,
+  type Merge,
+  mergeField,
+  type PartnerValue,
+  type Seen,
+  type SeenField,
+  type SideValue,
+  sayToPartner,
+} from './see-fields.ts';
 
 /** A field where the sides differ, as people see it: each side's value, and what happens to it. */
 export interface Finding {

@@ -18,8 +18,8 @@ export {
 export { duration } from '../hris/option-types.ts';
 export type * from '../hris/port.ts';
 export { cellText, type ReadCell, readCell, readFields } from '../hris/read-cell.ts';
+export { readTogether } from '../hris/read-many.ts';
 export { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded, probed, refuseFields } from '../hris/records.ts';
-export { readTogether } from '../hris/share-work.ts';
 export type { HttpAnswer } from '../http/http-error.ts';
 export type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 export type { HrisCell, HrisProfile, HrisUnderTest, HttpPower, Need, Powers, Spell, Wire } from './hris-under-test.ts';

@@ -4,8 +4,7 @@ import { applyTransforms, isEmpty, undoTransforms } from './apply-transforms.ts'
 import type { CompiledCondition, CompiledField, TableColumn, TableRows } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
-import { type MappingSources, readSource } from './read-source.ts';
-import type { SourcePath } from './source-fields.ts';
+import { type MappingSources, readSource, type SourcePath } from './source-fields.ts';
 
 /** Why a field has no value. `text` names fields, labels and the next step, never a person's value. */
 export interface MappingProblem {

@@ -5,7 +5,7 @@ import type { CompiledField } from './compile-rule.ts';
 import { evaluateField } from './evaluate.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
-import { foldLabel } from './read-source.ts';
+import { foldLabel } from './source-fields.ts';
 
 /** Why a mapping does not fit the HR system's current fields. */
 export interface Misfit {

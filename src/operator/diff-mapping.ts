@@ -10,7 +10,7 @@ import type { EmployeeFields } from '../hire/hire.ts';
 import { decodeCustomFields } from '../mapping/custom-fields.ts';
 import { evaluateBack, evaluateMapping } from '../mapping/evaluate.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
-import type { MappingSources } from '../mapping/read-source.ts';
+import type { MappingSources } from '../mapping/source-fields.ts';
 import { contract } from '../partner/contract/index.ts';
 import { applyDefinitions } from '../store/applied-tenants.ts';
 import { hiresInState } from '../store/hires.ts';

@@ -1,8 +1,13 @@
 import type { CompiledField } from '../mapping/compile-rule.ts';
-import { customFieldsMapped, customFieldsWritten, definitionOf } from '../mapping/custom-fields.ts';
+import {
+  customFieldsMapped,
+  customFieldsWritten,
+  definitionOf,
+  type FieldTrouble,
+  matchFields,
+} from '../mapping/custom-fields.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { type FieldTrouble, matchFields } from '../mapping/match-fields.ts';
-import { foldLabel } from '../mapping/read-source.ts';
+import { foldLabel } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import type { CallOptions } from '../partner/client/types.ts';
 import type { CustomFieldDefinition } from '../partner/contract/custom-fields.ts';

@@ -7,7 +7,7 @@ import type { Held } from '../hire/holds.ts';
 import { type CompiledField, pathsRead, writeRule } from '../mapping/compile-rule.ts';
 import { evaluateField, evaluateMapping, type Step } from '../mapping/evaluate.ts';
 import { type Mapping, shortVersion, tablesOf } from '../mapping/load-mapping.ts';
-import type { MappingSources } from '../mapping/read-source.ts';
+import type { MappingSources } from '../mapping/source-fields.ts';
 import { readStep } from '../store/hire-steps.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { docsFolder } from '../docs.ts';
 import { ConnectorError } from '../errors.ts';
 import { definitionOf } from '../mapping/custom-fields.ts';
-import { foldLabel } from '../mapping/read-source.ts';
+import { foldLabel } from '../mapping/source-fields.ts';
 import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import type { FieldDefinition } from '../store/fields.ts';

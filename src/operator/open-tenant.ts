@@ -13,7 +13,7 @@ import type { HrisConnection } from '../hris/port.ts';
 import { createLogger } from '../log.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
-import { Overrides } from '../partner/contract/overrides.ts';
+import { Overrides } from '../partner/contract/assumptions.ts';
 import type { RateLimitKeeper } from '../rate-limit/rate-limit.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { assertMayWrite } from '../store/freezes.ts';

@@ -18,7 +18,7 @@ import { allFields, type Change, type HireRef } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import type { MappingSources } from '../mapping/read-source.ts';
+import type { MappingSources } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { planEmployee } from '../plan/plan-employee.ts';
 import { planEnrolment } from '../plan/plan-enrolment.ts';

@@ -6,8 +6,13 @@ import { createLogger } from '../log.ts';
 import { evaluateField } from '../mapping/evaluate.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
 import { loadMapping } from '../mapping/load-mapping.ts';
-import { type MappingSources, readSource } from '../mapping/read-source.ts';
-import { parseSourcePath, type SourcePath, sourceRecords } from '../mapping/source-fields.ts';
+import {
+  type MappingSources,
+  parseSourcePath,
+  readSource,
+  type SourcePath,
+  sourceRecords,
+} from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';

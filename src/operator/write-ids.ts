@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { isScalar, Lexer, type Scalar } from 'yaml';
 import { ConnectorError } from '../errors.ts';
 import { didYouMean, nearest } from '../in-words.ts';
-import { foldLabel } from '../mapping/read-source.ts';
+import { foldLabel } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';

@@ -2,8 +2,7 @@ import { findHrisAdapter } from '../hris/registry.ts';
 import { looksSigned, readSigned } from '../http/signed-delivery.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
-import type { HrisAddress, ReceiverTenant } from './admit.ts';
-import { refusal } from './refusals.ts';
+import { type HrisAddress, type ReceiverTenant, refusal } from './admit.ts';
 
 export interface ReceiverTenants {
   find: (tenantId: string) => ReceiverTenant | undefined;

@@ -9,13 +9,15 @@ import { isReasonOfHris } from '../store/webhook-refusals.ts';
 import {
   type Admission,
   admit,
+  createRefusalLog,
   createUnjudgedBodies,
   type EventClass,
   findTenant,
   isOfHris,
   type ReceiverTenant,
+  type RefusalLog,
+  refusal,
 } from './admit.ts';
-import { createRefusalLog, type RefusalLog, refusal } from './refusals.ts';
 
 export interface ReceiverOptions {
   port: number;

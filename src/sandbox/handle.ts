@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { defaultOverrides } from '../partner/contract/assumptions.ts';
 import { valueAt } from '../partner/contract/endpoint.ts';
 import { type AnyEndpoint, allEndpoints } from '../partner/contract/index.ts';
-import { defaultOverrides } from '../partner/contract/overrides.ts';
 import {
   AccountInactiveError,
   ApiError,

@@ -1,6 +1,6 @@
 import { type ConnectorError, isConnectorError } from '../errors.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
-import type { Overrides } from '../partner/contract/overrides.ts';
+import type { Overrides } from '../partner/contract/assumptions.ts';
 import { readConsents } from '../store/consents.ts';
 import { batchesOf, type Store } from '../store/open-store.ts';
 import type { ConsentRow } from '../store/tenant-tables.ts';

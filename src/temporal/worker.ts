@@ -16,8 +16,8 @@ import {
 import type { Logger } from '../log.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
 import type { MasterKeys } from '../vault/keys.ts';
+import { payloadCodec } from './hire-client.ts';
 import { bulkTaskQueue, taskQueue } from './ids.ts';
-import { payloadCodec } from './payload-codec.ts';
 
 interface WorkerSettings {
   connection: NativeConnection;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { duration } from '../hris/option-types.ts';
 import { landingSection } from '../hris/sql/landing-destination.ts';
-import { Overrides } from '../partner/contract/overrides.ts';
+import { Overrides } from '../partner/contract/assumptions.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { everyStream, landings } from '../streams/streams.ts';
-import { unknownNames } from './override-names.ts';
 import { secretRef } from './secrets.ts';
-import { events, interval, notify, settingsOf, timezone } from './sections.ts';
+import { events, interval, notify, settingsOf, timezone, unknownNames } from './sections.ts';
 
 /** Enrolment states a hire may wait for. Rejected, failed and terminated never lead to an employee. */
 const READY_STATUSES = [
@@ -63,7 +62,7 @@ export const partnerSection = z
     allowPrivateAddress: z.boolean('expected true or false').default(false),
     /** Highest share of the company's rate limit that hirebridge uses, because other clients call the partner too. */
     rateLimit: z.strictObject({ share: z.number(SHARE).gt(0, SHARE).max(1, SHARE) }).optional(),
-    /** Settles points that the specification leaves open; see src/partner/contract/overrides.ts. */
+    /** Settles points that the specification leaves open; see src/partner/contract/assumptions.ts. */
     overrides: Overrides.partial().default({}),
   })
   .superRefine((value, context) => {

@@ -3,7 +3,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
-import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
+import { defaultOverrides } from '../../src/partner/contract/assumptions.ts';
 import type { RateLimitKeeper } from '../../src/rate-limit/rate-limit.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { openStore, writeFailpoints } from '../../src/store/open-store.ts';

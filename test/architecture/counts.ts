@@ -31,7 +31,7 @@ const registries = [
   'src/hris-kit/suite.ts',
   'src/hris/index.ts',
   'src/partner/contract/index.ts',
-  'src/sandbox/control/actions.ts',
+  'src/sandbox/control/server.ts',
   'src/sandbox/operations/index.ts',
   'workflows/index.ts',
 ];

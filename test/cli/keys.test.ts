@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { systemUser } from '../../src/places.ts';
-import { payloadCodec } from '../../src/temporal/payload-codec.ts';
+import { payloadCodec } from '../../src/temporal/hire-client.ts';
 import { openKeys } from '../../src/vault/keys.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, startCli, tenantDir } from './cli-process.ts';

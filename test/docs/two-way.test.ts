@@ -8,7 +8,7 @@ const root = path.join(import.meta.dirname, '../..');
 const SAYING = [
   'activities/exchange/*.ts',
   'src/exchange/*.ts',
-  'src/plan/merge-field.ts',
+  'src/exchange/see-fields.ts',
   'src/hris/read-cell.ts',
   'src/mapping/{evaluate,evaluate-back,apply-transforms,fit-value,inverses,read-source}.ts',
   'src/values/transforms.ts',

@@ -4,7 +4,7 @@ import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
-import type { MappingSources } from '../../src/mapping/read-source.ts';
+import type { MappingSources } from '../../src/mapping/source-fields.ts';
 import { transforms } from '../../src/values/transforms.ts';
 import { parseYaml } from '../../src/yaml/yaml-file.ts';
 

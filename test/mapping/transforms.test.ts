@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bareText } from '../../src/mapping/read-source.ts';
+import { bareText } from '../../src/mapping/source-fields.ts';
 import { type Transform, type TransformName, transforms, type Value } from '../../src/values/transforms.ts';
 
 function run(name: TransformName, value: Value, option?: unknown): Value | undefined {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { replayOf } from '../../src/cli/events.ts';
+import { replayOf } from '../../src/cli/deliveries.ts';
 import { replayDeliveries, retryDeliveries } from '../../src/operator/deliveries.ts';
 import { retryFailed } from '../../src/operator/failed.ts';
 import { beginStream, reconcileNow } from '../../src/operator/follow-stream.ts';

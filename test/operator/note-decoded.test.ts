@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { noteDecoded } from '../../src/cli/codec.ts';
+import { noteDecoded } from '../../src/cli/encryption.ts';
 import { verifyAudit } from '../../src/store/audit.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { recordDigest } from '../../src/store/person-marks.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decodeValue, encodeValue } from '../../src/mapping/custom-fields.ts';
 import { fieldTypes } from '../../src/partner/contract/custom-fields.ts';
-import { decodeValue, encodeValue } from '../../src/partner/custom-field-forms.ts';
 import { type CustomField, storedForm } from '../../src/sandbox/records/custom-fields.ts';
 
 const numRuns = Number(process.env['HIREBRIDGE_CASES'] ?? 300);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FieldFlow, type FieldState, mergeField, type Seen } from '../../src/plan/merge-field.ts';
+import { type FieldFlow, type FieldState, mergeField, type Seen } from '../../src/exchange/see-fields.ts';
 
 const seen = (form: string): Seen => ({ form, isEmpty: form === '' });
 

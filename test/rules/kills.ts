@@ -22,9 +22,9 @@ import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoin
 import type { ListedResume } from '../../src/hris/port.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { defaultOverrides } from '../../src/partner/contract/assumptions.ts';
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
 import { unlimited } from '../../src/rate-limit/rate-limit.ts';
 import { assertMayWrite } from '../../src/store/freezes.ts';
 import { addHints } from '../../src/store/hints.ts';

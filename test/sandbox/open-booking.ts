@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { actions } from '../../src/sandbox/control/actions.ts';
+import type { actions } from '../../src/sandbox/control/server.ts';
 import { type Json, type OpenSandbox, openSandbox } from './open-sandbox.ts';
 
 export const otherKey = `sk_test_${'b'.repeat(22)}`;

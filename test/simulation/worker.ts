@@ -10,7 +10,7 @@ import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts
 import type { Reconciled } from '../../src/hire/hire-activities.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import { Overrides } from '../../src/partner/contract/overrides.ts';
+import { Overrides } from '../../src/partner/contract/assumptions.ts';
 import { purgeConflicts } from '../../src/store/field-conflicts.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { lapseCreating } from '../../src/store/people.ts';

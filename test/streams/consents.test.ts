@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
+import { defaultOverrides } from '../../src/partner/contract/assumptions.ts';
 import { withConsents } from '../../src/streams/consents.ts';
 import { type Script, scriptedPartner } from '../partner/client/scripted-partner.ts';
 import { freshStore } from '../store/stores.ts';

@@ -17,7 +17,7 @@ import type {
   Requisition,
   Requisitions,
 } from '../port.ts';
-import { readApart, sortRead } from '../read-apart.ts';
+import { readApart, sortRead } from '../read-many.ts';
 import { probed } from '../records.ts';
 import { askCreate, createEmployee } from './create.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
-import { type SharedWork, shareWork } from '../share-work.ts';
+import { type SharedWork, shareWork } from '../read-many.ts';
 import { type CsvFile, readCsv, unreadable } from './csv.ts';
 import { decrypt } from './open-pgp.ts';
 import type { SftpOptions } from './options.ts';

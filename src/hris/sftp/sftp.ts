@@ -18,8 +18,8 @@ import type {
   ListedResume,
   WriteOptions,
 } from '../port.ts';
+import { readTogether } from '../read-many.ts';
 import { fitsKey, foundBy, probed } from '../records.ts';
-import { readTogether } from '../share-work.ts';
 import { type Cells, problemOf, readCsv, refuseIncomplete, toCells, unreadable } from './csv.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
 import { encrypt } from './open-pgp.ts';

@@ -12,8 +12,8 @@ import type {
   HrisConnection,
   WriteOptions,
 } from '../port.ts';
+import { readTogether } from '../read-many.ts';
 import { fieldsToAmend, probed, refuseFields } from '../records.ts';
-import { readTogether } from '../share-work.ts';
 import { withoutValues } from '../without-values.ts';
 import {
   type EmployeeRow,

@@ -12,7 +12,7 @@ import {
   sendOnPermit,
   unlimited,
 } from '../../rate-limit/rate-limit.ts';
-import type { Overrides } from '../contract/overrides.ts';
+import type { Overrides } from '../contract/assumptions.ts';
 import { isTooLarge } from '../contract/shapes.ts';
 import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer, underOurNames } from './read-answer.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';

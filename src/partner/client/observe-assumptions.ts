@@ -1,7 +1,6 @@
 import type { HttpAnswer } from '../../http/http-error.ts';
-import { type Assumption, assumptions } from '../contract/assumptions.ts';
+import { type Assumption, assumptions, defaultOverrides, type Overrides } from '../contract/assumptions.ts';
 import { valueAt } from '../contract/endpoint.ts';
-import { defaultOverrides, type Overrides } from '../contract/overrides.ts';
 import type { AnyEndpoint, AssumptionKey, LooseInput, Observation } from './types.ts';
 
 interface Seen {

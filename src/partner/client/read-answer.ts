@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, type HttpAnswer, httpError } from '../../http/http-error.ts';
+import type { Overrides } from '../contract/assumptions.ts';
 import { type ListShape, type PartnerError, readErrorBody, valueAt } from '../contract/endpoint.ts';
-import type { Overrides } from '../contract/overrides.ts';
 import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';
 import type { AnyEndpoint, LooseInput, Observation, ReadItems, UnreadableItem } from './types.ts';

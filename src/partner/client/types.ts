@@ -2,10 +2,9 @@ import type { z } from 'zod';
 import type { ErrorAction } from '../../errors.ts';
 import type { HttpTimeouts, RequestCarrier } from '../../http/pool.ts';
 import type { Priority, RateLimitKeeper } from '../../rate-limit/rate-limit.ts';
-import type { assumptions } from '../contract/assumptions.ts';
+import type { assumptions, Overrides } from '../contract/assumptions.ts';
 import type { Endpoint, ListShape } from '../contract/endpoint.ts';
 import type { AnyEndpoint } from '../contract/index.ts';
-import type { Overrides } from '../contract/overrides.ts';
 
 /** An endpoint that returns a list. */
 export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };

@@ -60,4 +60,4 @@ export function allEndpoints(): AnyEndpoint[] {
   return Object.values(contract).flatMap((section): AnyEndpoint[] => Object.values(section));
 }
 
-export { defaultOverrides, Overrides } from './overrides.ts';
+export { defaultOverrides, Overrides } from './assumptions.ts';

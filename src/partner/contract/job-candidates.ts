@@ -40,7 +40,7 @@ import {
 
 export const evaluationStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const;
 
-/** No stage among the fields shown (see overrides.ts, `jobCandidateStageField`). */
+/** No stage among the fields shown (see `jobCandidateStageField` of `Overrides`). */
 export const JobCandidate = z
   .looseObject({
     id: JobCandidateId,

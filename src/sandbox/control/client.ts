@@ -2,7 +2,7 @@ import { request } from 'undici';
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import type { LedgerCounts, LedgerFilter, LedgerRow } from '../records/ledger.ts';
-import type { ActionName, Actions } from './actions.ts';
+import type { ActionName, Actions } from './server.ts';
 
 type Fields<Name extends ActionName> = z.input<Actions[Name]['input']>;
 type Given<Name extends ActionName> = (Fields<Name> extends Record<string, never> ? unknown : Fields<Name>) & {

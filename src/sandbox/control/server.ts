@@ -14,9 +14,12 @@ import { pendingDeliveries } from '../records/deliveries.ts';
 import { countLedger, type LedgerFilter, readLedger, record } from '../records/ledger.ts';
 import { listen, readBody } from '../server.ts';
 import type { SandboxState } from '../state.ts';
+import { account, machinery, workspace } from './account.ts';
 import type { Action } from './action.ts';
-import { actions, describeActions, UNWRAPPED } from './actions.ts';
+import { assessments, booking, campaigns, invitations } from './assessments-and-booking.ts';
 import { browse } from './browse.ts';
+import { offers, onboarding } from './onboarding.ts';
+import { customFields, jobs, recruiting } from './recruiting.ts';
 
 const number = z.coerce.number().int().optional();
 const LedgerQuery = z.strictObject({
@@ -224,4 +227,36 @@ function documentAt(state: SandboxState, path: string): Document | undefined {
   const file = pageFile(path);
   if (file !== undefined) return { ...file, headers: { 'content-security-policy': POLICY } };
   return DOCUMENTS[path]?.(state);
+}
+
+/** Every action of the control plane by name. A family adds a file and one line here. */
+export const actions = {
+  ...recruiting,
+  ...jobs,
+  ...customFields,
+  ...onboarding,
+  ...offers,
+  ...workspace,
+  ...booking,
+  ...campaigns,
+  ...assessments,
+  ...invitations,
+  ...account,
+  ...machinery,
+};
+export type Actions = typeof actions;
+export type ActionName = keyof Actions;
+
+/** Acts outside the usual transaction: time moves, and each due task then commits by itself. */
+const UNWRAPPED: ReadonlySet<string> = new Set<ActionName>(['advanceClock']);
+
+/** The machine-readable list: name, effect, and fields as JSON Schema. */
+function describeActions(): { name: string; method: 'POST'; path: string; summary: string; input: unknown }[] {
+  return Object.entries(actions as unknown as Record<string, Action>).map(([name, action]) => ({
+    name,
+    method: 'POST',
+    path: `/actions/${name}`,
+    summary: action.summary,
+    input: z.toJSONSchema(action.input, { io: 'input', unrepresentable: 'any' }),
+  }));
 }

@@ -9,8 +9,8 @@ import {
 } from '../../../activities/presence/stage-filter.ts';
 import { refreshJobs } from '../../../activities/reconcile/refresh-jobs.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { Overrides } from '../../../src/partner/contract/assumptions.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { Overrides } from '../../../src/partner/contract/overrides.ts';
 import { readJobs, readStageFilter, saveStageFilter } from '../../../src/store/jobs.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';

@@ -3,7 +3,7 @@ import { rememberReconciles } from '../../../activities/reconcile/last-reconcile
 import { isConnectorError } from '../../../src/errors.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
-import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
+import { defaultOverrides } from '../../../src/partner/contract/assumptions.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 
 const POLICIES = {

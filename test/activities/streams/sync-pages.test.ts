@@ -4,7 +4,7 @@ import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
-import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
+import { defaultOverrides } from '../../../src/partner/contract/assumptions.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readMissing } from '../../../src/store/stream-missing.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import { SCIM_SERVER_TOKEN, type ScimServer, startScim } from '../../../src/counterparts/start-scim.ts';
+import { SCIM_SERVER_TOKEN, type ScimServer, startScim } from '../../../src/counterparts/hris-sources.ts';
 import { loadDefinition } from '../../../src/hris/http/load-definition.ts';
 import { definitionUnderTest } from '../../../src/hris-kit/definition-under-test.ts';
 import { describeHris } from '../conformance.ts';

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'each refused delivery writes a line',
   patches: [
     {
-      file: 'src/receiver/refusals.ts',
+      file: 'src/receiver/admit.ts',
       find: '      if (silence !== undefined) {',
       replace: '      if (silence !== undefined && silence.count < 0) {',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'echo kept',
   patches: [
     {
-      file: 'src/plan/merge-field.ts',
+      file: 'src/exchange/see-fields.ts',
       find: "if (partner.form === hris.form) return { verdict: 'agreed' };",
       replace: '',
     },

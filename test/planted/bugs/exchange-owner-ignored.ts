@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'owner ignored',
   patches: [
     {
-      file: 'src/plan/merge-field.ts',
+      file: 'src/exchange/see-fields.ts',
       find: "if (flow.owner !== 'either') return",
       replace: "if (flow.owner === 'never') return",
     },
