@@ -159,6 +159,12 @@ test.for([
   },
 );
 
+test('a list of one page by the Link header is whole without that header', async () => {
+  const answer: Answer = (_asked, say) => say(200, { staff: TWO });
+  const hris = await openKestrel(definitionOf('{ by: link }'), answer, { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: true });
+});
+
 test('the address of the next page may be in the body', async () => {
   const paging = '{ by: link, next: "`@odata.nextLink`" }';
   const say = pagedAt((next) => ({ '@odata.nextLink': `https://hr.example${next}` }));

@@ -2,7 +2,6 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { CallPlan } from './definition.ts';
 import type { Expression } from './expression.ts';
 import { type Answer, addressOf, type Call, type Defined } from './line.ts';
-import { holdsLinks, nextTarget, pathFrom } from './next-link.ts';
 import { asText, type Values } from './template.ts';
 import { unlessRefused, unreadable } from './unreadable.ts';
 
@@ -117,7 +116,10 @@ async function nextPlace(
     const next = await toldNext(page, paging);
     if (typeof next === 'object') return next;
     const isShort = items.length < (paging.fixed ?? 2);
-    if (next === undefined && total === undefined && number === 1 && !isShort) return 'unproven';
+    // A list of one page has no Link header (RFC 8288), unless the answer names its next page elsewhere.
+    const isStandard = paging.by === 'link' && (paging.next ?? paging.header) === undefined;
+    const isOnlyPage = isStandard && endOf(page.answer) === 'whole';
+    if (next === undefined && total === undefined && number === 1 && !isShort && !isOnlyPage) return 'unproven';
   } else {
     // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
     // list that goes on past its total ends with a page that is shorter than another.
@@ -162,4 +164,36 @@ async function toldNext(
   if (typeof given === 'string' || typeof given === 'number') return { values: { 'page.cursor': given } };
   // Taken for the end, the rest of the list would pass for people who are not there.
   throw wrong('with a next cursor that is neither text nor a number', 'paging.next');
+}
+
+/** One link of RFC 8288, section 3: `<target>; name=value; name="value, with anything; inside"`. */
+const LINK = /<([^>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*"?)*)/g;
+const PARAMETER = /;\s*([^\s=;]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;]*)))?/g;
+
+/** The targets of all links with the relation `next`, in a header that may stand in an answer more than once. */
+function nextTarget(header: unknown): string | undefined {
+  const text = [header].flat().join(', ');
+  for (const [, target = '', parameters = ''] of text.matchAll(LINK)) {
+    // Only the first "rel" counts.
+    const rel = parameters.matchAll(PARAMETER).find(([, name = '']) => name.toLowerCase() === 'rel');
+    const words = (rel?.[2] ?? rel?.[3] ?? '').toLowerCase().split(/\s+/);
+    if (words.includes('next')) return target;
+  }
+  return undefined;
+}
+
+/** Whether a header holds links rather than an address alone. */
+function holdsLinks(header: unknown): boolean {
+  return /^\s*</.test([header].flat().join(', '));
+}
+
+/**
+ * The path and query that a link leads to from the path that was asked: RFC 8288, section 3.1. Leaves out the host, so
+ * that no answer leads to another one. Undefined if it is no address.
+ */
+function pathFrom(asked: string, target: string): string | undefined {
+  const base = `http://same.invalid${asked}`;
+  if (!URL.canParse(target, base)) return undefined;
+  const { pathname, search } = new URL(target, base);
+  return `${pathname}${search}`;
 }
