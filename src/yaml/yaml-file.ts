@@ -163,7 +163,8 @@ export function changedWords(source: YamlFile, path: Path): Problem[] {
   visit(top, {
     Scalar(place, { value, source: text = '', range }) {
       if (value === null ? place !== 'key' : typeof value !== 'number' || text === String(value)) return;
-      const words = `${text} without quotes is read as ${value ?? 'nothing'}. Write it in quotes: "${text}".`;
+      const read = typeof value === 'number' ? value : 'nothing';
+      const words = `${text} without quotes is read as ${read}. Write it in quotes: "${text}".`;
       problems.push({ file: source.file, ...position(source.lines, range?.[0] ?? 0), text: words });
     },
   });
