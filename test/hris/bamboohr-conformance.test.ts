@@ -107,6 +107,11 @@ async function openShowing(shown: Readonly<Record<string, unknown>>) {
   return hris;
 }
 
+test('an account without a list of countries has their English names', async () => {
+  const { employees } = await openShowing({ country: 'Germany' });
+  expect(await employees.read('7', signal)).toMatchObject({ fields: { country: 'DE' } });
+});
+
 test('nobody is absent whose address this key may not see', async () => {
   const find = async (shown: object) =>
     (await openShowing({ ...shown })).employees.find({ by: 'email', value: 'ana@example.org' }, signal);

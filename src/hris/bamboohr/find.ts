@@ -97,31 +97,28 @@ export interface Bamboo {
   countries: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
 }
 
+/** The key may not see the list of countries, or the account has none. */
+const UNLISTED = [400, 403, 404, 405, 501];
 const Countries = z.array(z.looseObject({ name: z.string(), isoCode: z.string().nullish() }));
 
 export function openBamboo(options: BambooOptions, limits: HrisLimits): Bamboo {
   const api = openApi(options, limits);
-  let known: ReturnType<Bamboo['countries']> | undefined;
+  let known: ReadonlyMap<string, string> | undefined;
   const read: Bamboo['countries'] = async (signal) => {
     const path = '/api/v1/meta/countries/options';
     const call = { what: 'GET meta/countries/options', method: 'GET', path, signal } as const;
-    const listed = await api.json(call).catch((error: unknown) => {
-      if (!isConnectorError(error) || ![403, 404].includes(error.status ?? 0)) throw error;
-      // A key that may not see the list: English names, most of which are the same.
-      return Object.entries(english.getNames('en')).map(([isoCode, name]) => ({ isoCode, name }));
+    const answer = await api.json(call).catch((error: unknown) => {
+      if (!isConnectorError(error) || !UNLISTED.includes(error.status ?? 0)) throw error;
     });
-    return new Map(
-      Countries.parse(listed).flatMap(({ name, isoCode }) => (isoCode ? [[isoCode.toUpperCase(), name] as const] : [])),
-    );
+    const listed = Countries.safeParse(answer).data ?? [];
+    const names = listed.flatMap(({ name, isoCode }) => (isoCode ? [[isoCode.toUpperCase(), name] as const] : []));
+    // English names, most of which are the same.
+    return new Map(names.length > 0 ? names : Object.entries(english.getNames('en')));
   };
   const countries: Bamboo['countries'] = async (signal) => {
-    known ??= read(signal);
-    try {
-      return await known;
-    } catch (error) {
-      known = undefined;
-      throw error;
-    }
+    const names = known ?? (await read(signal));
+    known = names;
+    return names;
   };
   return { api, options, countries };
 }

@@ -82,7 +82,8 @@ test('what a tenant does not ask for costs it no call, no write and no row', asy
       'onboarding.getCandidate': 2,
       'onboarding.setExternalStatus': 1,
     },
-    hrCalls: 17,
+    // One of them reads the account's names of countries, once for each connection.
+    hrCalls: 18,
     rows: { events_out: 0, unique_names: 0, hire_documents: 0, hire_steps: 0, option_labels: 0 },
     written: ['employee', 'enrolment', 'external-status'],
   });
