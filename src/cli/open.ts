@@ -79,7 +79,7 @@ export async function withOwnTenant<T>(
 /**
  * Opens store and Temporal for one command, and always closes them. Uses the Temporal of the environment or profile,
  * otherwise the embedded one of `up`. `check` needs no Temporal, and its refusal does not wait for it.
- * @throws ConnectorError TENANT_UNKNOWN
+ * @throws ConnectorError STORE_MISSING, TENANT_UNKNOWN
  */
 export async function withClient<T>(
   places: Places,
@@ -87,6 +87,7 @@ export async function withClient<T>(
   tenantId?: string,
   check?: (store: Store) => Promise<void>,
 ): Promise<T> {
+  assertExists(storeFile(places.dataDir));
   // Loaded here, because Temporal's client takes longer to load than all else that other commands do.
   const [{ connectTemporal, temporalSettings }, { createHireClient }, { currentTenants }] = await Promise.all([
     import('../temporal/connection.ts'),

@@ -32,6 +32,17 @@ const HOLD = {
   answers: ['retry', 'cancel'],
 };
 
+test.each([
+  ['hold', 'answer', 'h1', 'retry'],
+  ['sync', 'acme', 'jobs'],
+  ['rollout', 'build-1'],
+])('%s %s in a directory without a store makes none', async (...args) => {
+  const data = await scratchDir();
+  const { code, stderr } = await runCommand([...args, '--data', data]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('[STORE_MISSING]') });
+  expect(await readdir(data)).toEqual([]);
+});
+
 test('hold list and show tell what waits, why, and the answers it takes', async () => {
   const made: { holdId?: string } = {};
   const data = await dataDir(async (store) => Object.assign(made, await openHold(store, HOLD)));
