@@ -17,7 +17,7 @@ export interface Roster {
 }
 
 /** Everybody known: the newest roster, and who was made and is not in it. */
-interface People {
+export interface People {
   roster: Roster | undefined;
   employees: EmployeeRecord[];
   /** Of those who are not in the newest roster, when the result that names them was written. */

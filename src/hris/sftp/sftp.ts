@@ -29,6 +29,7 @@ import {
   hireRequestId,
   listRosters,
   madeTwice,
+  type People,
   type Roster,
   readPeople,
   readResults,
@@ -202,19 +203,21 @@ async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
   const { requests, sent } = options.folders;
   await session.list(requests, signal);
   if (!(await session.exists(sent, signal))) throw noFolder(sent);
-  await readResults(hris, signal);
+  const people = await readPeople(hris, signal);
   if (options.encryptTo !== undefined) await encrypt(new Uint8Array(), options.encryptTo, signal);
-  const { name, columns } = await tellingRoster(hris, signal);
+  const { name, columns } = await tellingRoster(hris, people, signal);
   if (options.endColumn !== undefined && !columns.includes(options.endColumn)) throw noEndColumn(options, name);
 }
 
 /** The newest roster. @throws ConnectorError (retry) if it cannot tell who is employed: hires wait for the next. */
-async function tellingRoster(hris: Sftp, signal: AbortSignal): Promise<Roster> {
+async function tellingRoster(
+  hris: Sftp,
+  { roster, rosters }: Pick<People, 'roster' | 'rosters'>,
+  signal: AbortSignal,
+): Promise<Roster> {
   const { options } = hris;
-  const rosters = await listRosters(hris, signal);
   const [newest, before] = [rosters.at(-1), rosters.at(-2)];
-  if (newest === undefined) throw noRoster(options);
-  const roster = await readRoster(hris, newest, signal);
+  if (newest === undefined || roster === undefined) throw noRoster(options);
   if (roster.ageMs > options.rosterMaxAge) throw staleRoster(options, roster);
   const later = rosters.find(({ changedAt }) => changedAt > newest.changedAt + HOUR_MS);
   if (later !== undefined) throw doubtfulRoster(options, roster, `is older than ${later.name}, which sorts before it`);
@@ -436,7 +439,7 @@ async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Prom
   const people = await readPeople(hris, signal);
   const fitting = people.employees.filter((record) => fitsKey(record, key));
   const there = await stillThere(hris, people, fitting, signal);
-  if (there.length === 0 && (key.by === 'email' || key.by === 'person')) await tellingRoster(hris, signal);
+  if (there.length === 0 && (key.by === 'email' || key.by === 'person')) await tellingRoster(hris, people, signal);
   return foundBy(
     key,
     there.map(({ ref }) => ref),

@@ -82,19 +82,17 @@ async function rowsOf(
 ): Promise<Row[]> {
   if (inserted === undefined || affectedRows === 0) return Array.from({ length: affectedRows }, () => ({}));
   const { idColumn, reference } = inserted;
-  const isCounted = insertId !== 0 && (await isCountedUp(connection, table, idColumn));
-  const keys = [
-    ...(reference === undefined ? [] : [reference]),
-    ...(isCounted ? [{ column: idColumn, value: String(insertId) }] : []),
-  ];
-  for (const { column, value } of keys) {
+  const read = async (column: string, value: string): Promise<Row | undefined> => {
     const columns = [...returned, column];
     const rows = await ask<Row[]>(connection, 'select ?? from ?? where ?? = ?', [columns, table, column, value]);
     // Compare again: a collation may treat other texts as equal.
-    const row = rows.find((found) => cellText(found[column]) === value);
-    if (row !== undefined) return [row];
-  }
-  throw new Error('The row was written, and cannot be read.');
+    return rows.find((found) => cellText(found[column]) === value);
+  };
+  let row = reference && (await read(reference.column, reference.value));
+  if (row === undefined && insertId !== 0 && (await isCountedUp(connection, table, idColumn)))
+    row = await read(idColumn, String(insertId));
+  if (row === undefined) throw new Error('The row was written, and cannot be read.');
+  return [row];
 }
 
 async function isCountedUp(connection: PoolConnection, table: string, column: string): Promise<boolean> {
