@@ -185,7 +185,7 @@ export async function examine(places: Places): Promise<Examined> {
 }
 
 /** Normal before the first start, or before the first start of a new version. */
-const STILL_OPEN = new Set(['TENANTS_UNREADABLE', 'TENANTS_MISSING', 'STORE_TOO_OLD']);
+const STILL_OPEN = new Set(['TENANTS_UNREADABLE', 'TENANTS_MISSING', 'STORE_TOO_OLD', 'STORE_MISSING']);
 
 /** Having nothing to load is normal at first; any other rejection is wrong. */
 async function attempted(look: () => Found | Promise<Found>): Promise<Found> {

@@ -83,6 +83,8 @@ class TurnTakingDriver extends SqliteDriver {
 /** How rows are read. `exact`: the customer's integers may exceed a number; these are read as text. */
 interface Reading {
   exact?: boolean;
+  /** Runs a statement, and explains its error. */
+  explained?: <T>(work: () => T) => T;
 }
 
 /** Kysely's SQLite dialect on node:sqlite instead of a native package. */
@@ -129,7 +131,7 @@ export function withExactIntegers<Row extends object>(row: Row): Row {
   return row;
 }
 
-function asKyselyDatabase(database: DatabaseSync, { exact = false }: Reading) {
+function asKyselyDatabase(database: DatabaseSync, { exact = false, explained = (work) => work() }: Reading) {
   const kept = new Map<string, StatementSync>();
   function prepared(sql: string): StatementSync {
     const known = kept.get(sql);
@@ -146,14 +148,14 @@ function asKyselyDatabase(database: DatabaseSync, { exact = false }: Reading) {
   return {
     close: () => database.close(),
     prepare(sql: string) {
-      const statement = prepared(sql);
+      const statement = explained(() => prepared(sql));
       return {
         reader: statement.columns().length > 0,
         all: (parameters: readonly unknown[]) => {
-          const rows = statement.all(...parameters.map(toSqlite));
+          const rows = explained(() => statement.all(...parameters.map(toSqlite)));
           return exact ? rows.map(withExactIntegers) : rows;
         },
-        run: (parameters: readonly unknown[]) => statement.run(...parameters.map(toSqlite)),
+        run: (parameters: readonly unknown[]) => explained(() => statement.run(...parameters.map(toSqlite))),
         iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters.map(toSqlite)),
       };
     },

@@ -17,6 +17,7 @@ import pg from 'pg';
 import { ConnectorError } from '../errors.ts';
 import { isTracing, tracePast } from '../trace.ts';
 import { within } from '../within.ts';
+import { explainTrouble } from './database-trouble.ts';
 import { NodeSqliteDialect, openSqliteFile } from './dialects.ts';
 
 /** Limits that a Postgres address may set, by Postgres' and libpq's names. */
@@ -90,13 +91,21 @@ export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Da
 
 function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables> {
   if (file !== ':memory:') makeFile(file, options.ownerOnly === true);
-  const database = openSqliteFile(file);
+  const explained = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw explainTrouble(error, file);
+    }
+  };
+  const database = explained(() => openSqliteFile(file));
   if (options.relaxed === true) database.exec('pragma synchronous = normal');
   // Overwrites deleted data, which would otherwise stay readable in free pages.
   if (options.ownerOnly === true) database.exec('pragma secure_delete = on');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
-  const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), ...settings('sqlite', options) });
+  const dialect = new NodeSqliteDialect(database, { explained });
+  const kysely = new Kysely<Tables>({ dialect, ...settings('sqlite', options) });
   return { kysely, kind: 'sqlite', now: sql<number>`hirebridge_now()`, close: () => kysely.destroy() };
 }
 
@@ -283,11 +292,12 @@ function openPool(url: string, most: number, types: pg.CustomTypesConfig): Postg
     } catch (error) {
       const code = (error as { code?: unknown }).code;
       const isAnswer = typeof code === 'string' && SQLSTATE.test(code);
-      if (isAnswer && !OTHER_SERVER.test(code)) throw error;
+      if (isAnswer && !OTHER_SERVER.test(code)) throw explainTrouble(error);
       if (isAnswer) dropOthers();
       client.drop();
       // An error that is not the server's answer says nothing about the statement, only that its connection is gone.
-      throw isAnswer ? error : silent(error);
+      if (!isAnswer) throw silent(error);
+      throw code.startsWith('57P') ? unreachable(error) : explainTrouble(error);
     } finally {
       underWay.delete(one);
     }

@@ -47,14 +47,14 @@ const PATIENCE_MS = 60_000;
 
 /**
  * Updates the tables if this process may, and otherwise waits for `hirebridge migrate`.
- * @throws ConnectorError STORE_TOO_NEW, STORE_TOO_OLD, STORE_LOCKED, STORE_NOT_MIGRATED
+ * @throws ConnectorError STORE_TOO_NEW, STORE_TOO_OLD, STORE_MISSING, STORE_LOCKED, STORE_NOT_MIGRATED
  */
 export async function bringUpToDate<T>(url: string, database: Database<T>, migrate: Migrate): Promise<void> {
   const compared = await compare(database).catch(unlessDenied);
   if (compared === undefined) return waitForMigration(database);
   const { pending, isEmpty } = compared;
   if (pending.length === 0) return;
-  if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) throw storeTooOld();
+  if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) throw isEmpty ? storeEmpty() : storeTooOld();
   if (!(await mayMigrate(database))) return waitForMigration(database);
   await runAll(url, database);
 }
@@ -233,6 +233,16 @@ function storeTooNew(unknown: readonly string[]): ConnectorError {
     message:
       `The store was brought up to date by a newer hirebridge (${unknown.join(', ')}), which this one does not know. ` +
       'Run the newer version.',
+  });
+}
+
+function storeEmpty(): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_MISSING',
+    action: 'reject',
+    message:
+      'The database has no tables, so it is no store yet, or somebody emptied it. Name the right one with --data or ' +
+      'HIREBRIDGE_STORE_URL, put a backup back with `hirebridge restore`, or begin a new one: hirebridge up',
   });
 }
 

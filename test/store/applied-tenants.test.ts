@@ -170,7 +170,7 @@ describe.each(kinds)('opening a store in %s', (kind) => {
 
   test('never makes or changes tables for a command that only looks', async () => {
     const url = await freshStoreUrl(kind);
-    await expect(openStore(url, { migrate: 'never' })).rejects.toMatchObject({ code: 'STORE_TOO_OLD' });
+    await expect(openStore(url, { migrate: 'never' })).rejects.toMatchObject({ code: 'STORE_MISSING' });
     const store = await openStore(url);
     const again = await openStore(url, { migrate: 'never' });
     expect(again.installationId).toBe(store.installationId);
