@@ -55,7 +55,10 @@ const TROUBLES: Readonly<Record<string | number, Trouble>> = {
 /** An error about the database itself, for people; any other error as it is, because callers know its code. */
 export function explainTrouble(error: unknown, file?: string): unknown {
   const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
-  const given = typeof errcode === 'number' ? errcode & 0xff : String(code);
-  const facts = TROUBLES[given]?.(file === undefined ? `The database (${given})` : `${file} (SQLite ${errcode})`);
+  const [given, name] =
+    typeof errcode === 'number'
+      ? [errcode & 0xff, `${file ?? 'The database'} (SQLite ${errcode})`]
+      : [String(code), `The database (${String(code)})`];
+  const facts = TROUBLES[given]?.(name);
   return facts === undefined ? error : new ConnectorError({ ...facts, cause: error });
 }

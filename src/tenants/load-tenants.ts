@@ -86,7 +86,11 @@ function isCasesFile(file: string): boolean {
 }
 
 async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded> {
-  const loaded = await readTenant(await readYamlFile(file), {});
+  const read = await readYamlFile(file).catch((error: unknown) => {
+    const nothing = parseYaml(file, '');
+    return { ...nothing, problems: problemsOf(error, nothing, []) };
+  });
+  const loaded = await readTenant(read, {});
   const { source, tenant, problems } = loaded;
   if (tenant === undefined) return loaded;
   return secrets === 'check' ? { ...loaded, problems: [...missingSecrets(source, tenant), ...problems] } : loaded;

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isConnectorError } from '../../src/errors.ts';
@@ -230,5 +230,15 @@ test('an applied definition with a key that this version does not know says that
   await expect(read).rejects.toMatchObject({
     action: 'reauthorize',
     message: expect.stringMatching(/ofTheNextRelease[\s\S]*If a newer hirebridge applied this definition, run that/),
+  });
+});
+
+test('a file that cannot be read is one problem beside those of the other files', async () => {
+  await symlink('nowhere.yaml', join(dir, 'gone.yaml'));
+  await writeFile(join(dir, 'bad.yaml'), ACME.replace('hris:', 'hrs:'));
+  const read = loadTenants(dir, { secrets: 'skip' });
+  await expect(read).rejects.toMatchObject({
+    code: 'TENANT_FILE_INVALID',
+    message: expect.stringMatching(/bad\.yaml:[\d:]+ "hrs"[\s\S]*gone\.yaml: there is no such file/),
   });
 });
