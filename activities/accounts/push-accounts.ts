@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/hire.ts';
-import { type HoldCode, holdOf, messageParts } from '../../src/hire/holds.ts';
+import { type HoldCode, type HoldRequest, holdOf, messageParts } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import { shortVersion } from '../../src/mapping/load-mapping.ts';
@@ -26,7 +26,7 @@ import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { HireRow, HoldRow } from '../../src/store/schema.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Connection } from '../connections.ts';
-import { isStranger, readEmployee, readFindings } from '../hire/read-employee.ts';
+import { hasOtherName, isStranger, readEmployee, readFindings } from '../hire/read-employee.ts';
 import { readSources, type Sources } from '../hire/read-sources.ts';
 import { nameEmployee } from '../hire/unique-names.ts';
 import { employeeReference, type HireContext, newValues, sensitiveFields } from '../hire/with-hire.ts';
@@ -184,7 +184,7 @@ async function stepInto(run: AccountRun, step: Step): Promise<void> {
   const hold = holdId === null ? undefined : await readHold(store, holdId);
   if (hold?.closed_at === null) return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
   const isNext = before?.state === 'waiting' && before.code === UNCLEAR;
-  if (isNext && (await tenantsHeldLike(store, UNCLEAR)).has(key.tenantId))
+  if (isNext && (await tenantsHeldLike(store, 'ACCOUNT_%')).has(key.tenantId))
     return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
   const reference = employeeReference(context.connection.tenant, hire.candidate_id ?? '');
   if (!(await claimStep(store, key, { reference, runId: context.runId })))
@@ -298,11 +298,11 @@ const OWN = ['id', 'number'];
 type AccountPlan =
   | { kind: 'create'; by: string[] }
   | { kind: 'link'; by: string[]; account: KnownEmployee }
-  | { kind: 'ask'; reason: string; by: string[]; accountIds: string[] };
+  | { kind: 'ask'; hold: HoldRequest };
 
 async function inDestination(taken: Taken, context: HireContext, sources: Sources): Promise<void> {
-  const plan = await planAccount(taken, sources.fields);
-  if (plan.kind === 'ask') return ask(taken, plan);
+  const plan = await planAccount(taken, context, sources.fields);
+  if (plan.kind === 'ask') return ask(taken, plan.hold);
   const { key, run, reference } = taken;
   const noted = { kind: plan.kind, by: plan.by, reference, mapping: shortVersion(sources.mapping.hash) };
   const kept = JSON.stringify(plan.kind === 'link' ? { ...noted, account: plan.account.id } : noted);
@@ -326,11 +326,17 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
  * Decides as the identity ladder of employees does; an account that another hire of the person got is this person's
  * too.
  */
-async function planAccount(taken: Taken, fields: EmployeeFields): Promise<AccountPlan> {
+async function planAccount(taken: Taken, context: HireContext, fields: EmployeeFields): Promise<AccountPlan> {
   const { key, account, reference, decisions, creation, run } = taken;
   const earlier = decisions.link === undefined ? await accountOf(run.context.deps.store, key, reference) : undefined;
   const id = decisions.link ?? earlier?.id;
   const known = id === undefined ? undefined : await readEmployee(account.hris, employeeIn(key.destination, id));
+  const { jobCandidateId, destination } = key;
+  if (decisions.link !== undefined && known !== undefined && (await hasOtherName(context, known)))
+    return {
+      kind: 'ask',
+      hold: holdOf('ACCOUNT_OTHER_NAME', { jobCandidateId, destination, employeeId: decisions.link }),
+    };
   // The id of an account that somebody else has by now says nothing: the person is looked up like a new one.
   if (known !== undefined && !(earlier?.isMade === true && isOfAnother(taken, known)))
     return { kind: 'link', by: [decisions.link === undefined ? 'an earlier hire' : 'a person'], account: known.ref };
@@ -347,7 +353,13 @@ async function planAccount(taken: Taken, fields: EmployeeFields): Promise<Accoun
   if (identity.kind === 'link') return { kind: 'link', by, account: identity.ref };
   if (identity.evidence.length === 0 && decisions.createUnproven === true) return { kind: 'create', by: ['a person'] };
   const accountIds = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map((ref) => ref.id)))];
-  return { kind: 'ask', reason: identity.reason, by, accountIds };
+  return { kind: 'ask', hold: unclear(taken, identity.reason, by, accountIds) };
+}
+
+function unclear({ key, creation }: Taken, reason: string, keys: string[], employeeIds: string[]): HoldRequest {
+  const { jobCandidateId, destination } = key;
+  const about = { jobCandidateId, destination, reason, keys, employeeIds, attempt: creation?.attempt ?? 0 };
+  return holdOf(UNCLEAR, about);
 }
 
 /** Whether an account that was made for this person has somebody else's reference, or none. */
@@ -356,14 +368,12 @@ function isOfAnother({ account, reference }: Taken, shown: Pick<OwnRecord, 'refe
 }
 
 /** A tenant has one open question at a time; the others wait their turn. */
-async function ask(taken: Taken, { reason, by, accountIds }: Extract<AccountPlan, { kind: 'ask' }>): Promise<void> {
-  const { key, run, creation } = taken;
+async function ask(taken: Taken, hold: HoldRequest): Promise<void> {
+  const { key, run } = taken;
   const { jobCandidateId, destination, tenantId } = key;
-  const attempt = creation?.attempt ?? 0;
-  const about = { jobCandidateId, destination, reason, keys: by, employeeIds: accountIds, attempt };
   const { store } = run.context.deps;
-  const { holdId } = await openHold(store, { tenantId, ...holdOf(UNCLEAR, about) });
-  const details = JSON.parse((await readHold(store, holdId))?.details ?? '{}') as Partial<typeof about>;
+  const { holdId } = await openHold(store, { tenantId, ...hold });
+  const details = JSON.parse((await readHold(store, holdId))?.details ?? '{}') as Partial<StepKey>;
   const isOurs = details.jobCandidateId === jobCandidateId && details.destination === destination;
   const settled = isOurs ? { state: 'held' as const, hold_id: holdId } : { state: 'waiting' as const };
   await settle(taken, { ...settled, code: UNCLEAR, reason: WAITS }, 'held');
@@ -404,7 +414,7 @@ async function create(
     send: (pinned, guard) => account.hris.employees.create(fields, pinned.reference, guard),
   });
   if (once.kind === 'unprovable') {
-    await ask(taken, { kind: 'ask', reason: 'create-unknown', by: [], accountIds: once.hits ?? [] });
+    await ask(taken, unclear(taken, 'create-unknown', [], once.hits ?? []));
     return undefined;
   }
   if (once.kind === 'refused') return { account: existingIn(key, once.error), isNew: false };

@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { asksToCancel } from '../../src/hire/answers.ts';
 import {
   allFields,
   type Change,
@@ -30,6 +31,7 @@ import type { Planned } from './plan-employee.ts';
 import {
   createReference,
   findByReference,
+  hasOtherName,
   isEndedSince,
   isFormer,
   isOfAnother,
@@ -200,12 +202,14 @@ function pendingTicket({ creation, decisions, row }: HireContext): string | unde
  * asked about them. Opens a hold if the outcome is unknown, unless a person said how the hire ends (`asked`).
  */
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
-  const { creation, row, decisions, connection } = hire;
+  const { creation, row, decisions, connection, answers } = hire;
   if (row.employee_id !== null) return undefined;
   if (creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);
   if (creation.outcome === 'absent' && connection.hris.pending === undefined) return settleUnknown(hire);
-  const named =
-    decisions.link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, decisions.link));
+  const { link } = asksToCancel(answers) ? {} : decisions;
+  const named = link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, link));
+  if (named !== undefined && (await hasOtherName(hire, named)))
+    return held('LINK_OTHER_NAME', { jobCandidateId: hire.ref.jobCandidateId, employeeId: named.ref.id });
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
   return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
 }

@@ -28,7 +28,7 @@ import { afterHireNames } from '../../src/streams/streams.ts';
 import { type ActivityDeps, type Connection, hintRunning } from '../connections.ts';
 import { encodeTargets, ownValues } from '../fields/field-values.ts';
 import type { OwnRecord } from '../own-hris.ts';
-import { isOfAnother, readEmployee } from './read-employee.ts';
+import { hasOtherName, isOfAnother, readEmployee } from './read-employee.ts';
 import {
   employeeReference,
   formerHris,
@@ -109,6 +109,7 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: employee.id, isChanged: shown !== undefined });
   const named = await readEmployee(hris, employeeIn(tenant.hris.connection, decisions.link));
   if (named === undefined) return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: decisions.link });
+  if (await hasOtherName(hire, named)) return held('RELINK_OTHER_NAME', { jobCandidateId, employeeId: named.ref.id });
   const { refusal } = await changePerson(store, whose, {
     kind: 'link',
     hire: ref,

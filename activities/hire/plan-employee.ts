@@ -25,10 +25,12 @@ import { giveUpEmployee } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import { type Connection, keepMapping } from '../connections.ts';
+import type { OwnRecord } from '../own-hris.ts';
 import { claimPerson } from './ask-person.ts';
 import {
   createReference,
   findByReference,
+  hasOtherName,
   isFormer,
   latestRehire,
   readEmployee,
@@ -163,12 +165,12 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
   const reading = readingFor(person, hire.decisions);
   if (reading === 'none') return person;
   if (reading === 'named') {
-    const named = await readNamed(hire);
-    return {
-      ...person,
-      named,
-      links: await readLinks(hire, person.candidateId, named === undefined ? [] : [named.id]),
-    };
+    const shown = await readNamed(hire);
+    const named = shown?.ref;
+    const links = await readLinks(hire, person.candidateId, named === undefined ? [] : [named.id]);
+    const isTheirs = links.some((one) => one.isThisPerson);
+    const isOtherName = shown !== undefined && !isTheirs && (await hasOtherName(hire, shown, person.candidateId));
+    return { ...person, named, isOtherName, links };
   }
   const { reference, findings } = await climb(hire, person);
   return {
@@ -196,9 +198,8 @@ async function climb(
   return { reference: own, findings: await readFindings(hire.connection, own, fields) };
 }
 
-async function readNamed({ connection, decisions }: HireContext): Promise<KnownEmployee | undefined> {
-  return (await readEmployee(connection.hris, employeeIn(connection.tenant.hris.connection, decisions.link ?? '')))
-    ?.ref;
+function readNamed({ connection, decisions }: HireContext): Promise<OwnRecord | undefined> {
+  return readEmployee(connection.hris, employeeIn(connection.tenant.hris.connection, decisions.link ?? ''));
 }
 
 function foundIds({ found }: Finding): string[] {

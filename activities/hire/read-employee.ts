@@ -12,7 +12,8 @@ import {
   nameHire,
 } from '../../src/hire/hire.ts';
 import type { HrisCapabilities } from '../../src/hris/port.ts';
-import type { Finding } from '../../src/plan/identity-ladder.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { type Finding, isSameName, nameOfCandidate, nameOfEmployee } from '../../src/plan/identity-ladder.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
@@ -93,6 +94,23 @@ export async function becameAnother(
   const shown = await readEmployee(connection.hris, employee);
   const at = { store: deps.store, connection };
   return shown !== undefined && (await isOfAnother(at, employee, shown)) ? OF_ANOTHER : undefined;
+}
+
+/**
+ * Whether the employee that a person named has another name than the candidate, and nothing else says that they are the
+ * same human: neither our reference nor a person who saw the two.
+ */
+export async function hasOtherName(
+  { connection, row, decisions }: Pick<HireContext, 'connection' | 'row' | 'decisions'>,
+  { ref: { id }, reference, fields }: OwnRecord,
+  candidateId = row.candidate_id ?? '',
+): Promise<boolean> {
+  if (decisions.linkAnyway === id || decisions.samePerson === id) return false;
+  if (reference !== undefined && personIn(reference) === employeeReference(connection.tenant, candidateId))
+    return false;
+  const body = { candidateIds: [candidateId] };
+  const { items } = await connection.partner.readAll(contract.candidates.bulkFetch, { body }, { priority: 'live' });
+  return !isSameName({ name: nameOfEmployee(fields) }, { name: nameOfCandidate(items[0]) });
 }
 
 /** What a rehire pins. `shown`: the HR system showed a former employee before, so an active one proves the rehire. */

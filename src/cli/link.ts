@@ -15,7 +15,14 @@ import { readAppliedTenant } from '../operator/tenants.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { type Candidate, isSameCandidate, type Person } from '../person/person.ts';
-import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/identity-ladder.ts';
+import {
+  judgeLink,
+  type LinkFacts,
+  maskName,
+  nameOfCandidate,
+  nameOfEmployee,
+  type PersonName,
+} from '../plan/identity-ladder.ts';
 import { withEndpoints } from '../rate-limit/kept-rate-limits.ts';
 import type { TenantAct } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
@@ -130,8 +137,7 @@ async function readCandidates(
       { body: { candidateIds } },
       { priority: 'bulk' },
     );
-    for (const { id, firstName, lastName } of items)
-      found.set(String(id), { id: String(id), name: [firstName, lastName].filter(Boolean).join(' ') });
+    for (const one of items) found.set(one.id, { id: one.id, name: nameOfCandidate(one) });
   }
   return found;
 }
@@ -158,7 +164,7 @@ async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine
   const person = await findPerson(store, { connection, candidate });
   const facts: LinkFacts = {
     candidate: candidates.get(line.candidateId),
-    employee: record === undefined ? undefined : { id: line.employeeId, name: nameOf(record.fields) },
+    employee: record === undefined ? undefined : { id: line.employeeId, name: nameOfEmployee(record.fields) },
     linkedCandidate: linked.version === 0 ? undefined : idOf(linked, candidate),
     linkedEmployees: person.employees.map((one) => one.employee.id),
     isBeingHired: person.owner !== undefined,
@@ -186,11 +192,6 @@ async function erasedOf(store: Store, tenantId: string, mark: Record<'candidate'
 function idOf({ candidates }: Person, asked: Candidate): string {
   if (candidates.some((one) => isSameCandidate(one, asked))) return asked.candidateId;
   return candidates.find(({ company }) => company === asked.company)?.candidateId ?? 'of another company';
-}
-
-/** The name may be one field or two. */
-function nameOf({ name, givenName, familyName }: Record<string, unknown>): string {
-  return typeof name === 'string' ? name : [givenName, familyName].filter(Boolean).join(' ');
 }
 
 function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'source'> {

@@ -102,7 +102,13 @@ export const answers = {
     doesForTenant: 'Links this person to the account that you name; creates nothing.',
     next: 'same',
     takes: 'employeeId',
-    decides: (_, { argument }) => (argument ? { link: argument } : {}),
+    decides: (_, { argument, details }) => linkNamed(argument, details['employeeIds']),
+  },
+  'link-anyway': {
+    does: 'Links this hire to the employee shown, although the name differs; creates nothing.',
+    doesForTenant: 'Links this person to the account shown, although the name differs; creates nothing.',
+    next: 'same',
+    decides: (_, { details }) => linkShown(details['employeeId']),
   },
   'same-person': {
     does: 'Links the employee shown to this candidate: both candidates are the same person.',
@@ -166,6 +172,17 @@ function adoptShown(id: unknown): Partial<Decisions> {
   return typeof id === 'string' ? { adopt: id, adoptAnyway: id } : {};
 }
 
+/** An employee that the question showed was compared with the person already; any other id may be mistyped. */
+function linkNamed(id: string | undefined, shown: unknown): Partial<Decisions> {
+  if (!id) return {};
+  return Array.isArray(shown) && shown.map(String).includes(id) ? linkShown(id) : { link: id };
+}
+
+/** The person who answers `link-anyway` saw that the name differs. */
+function linkShown(id: unknown): Partial<Decisions> {
+  return typeof id === 'string' ? { link: id, linkAnyway: id } : {};
+}
+
 /** The person who answers `same-person` saw the employee and the other candidate. */
 function samePersonAs(employeeIds: unknown): Partial<Decisions> {
   const [id] = Array.isArray(employeeIds) ? employeeIds.map(String) : [];
@@ -205,8 +222,9 @@ export interface GivenAnswer extends Given {
 export function decide(given: readonly GivenAnswer[]): Decisions {
   return given.reduce<Decisions>((before, one) => {
     const decided = { ...before, ...entryOf(one.answer)?.decides?.(before, one) };
-    const { link, samePerson, notThese, createUnproven } = before;
-    return one.isOfFormerHris === true ? { ...decided, link, samePerson, notThese, createUnproven } : decided;
+    const { link, linkAnyway, samePerson, notThese, createUnproven } = before;
+    const ofPresentHris = { link, linkAnyway, samePerson, notThese, createUnproven };
+    return one.isOfFormerHris === true ? { ...decided, ...ofPresentHris } : decided;
   }, undecided);
 }
 
@@ -234,6 +252,8 @@ export interface Decisions {
   hereToo?: boolean;
   /** The person's employee. */
   link?: string | undefined;
+  /** The employee to link even if the name differs. */
+  linkAnyway?: string | undefined;
   /** The employee stored for another candidate who is the same human. */
   samePerson?: string | undefined;
   /** Employees who are other people. */

@@ -5,29 +5,11 @@ import { type HireRef, nameHire } from './hire.ts';
 type OfHire = Pick<HireRef, 'jobCandidateId'>;
 type Unsure = OfHire & { attempt: number; employeeIds: string[] };
 type Gone = OfHire & { employeeId: string; other?: HireRef; isChanged?: boolean };
-
-interface RefusedEnd {
-  onboardingCandidateIds: string[];
-  refusal: string;
-  said: string;
-}
-
-interface Misfit {
-  onboardingCandidateId: string;
-  misfit: string;
-}
-
-interface Ambiguity {
-  reason: string;
-  keys: string[];
-  employeeIds: string[];
-}
-
-interface Refused {
-  onboardingCandidateId: string;
-  refusal: string;
-  status: string | null;
-}
+type RefusedEnd = OfHire & { onboardingCandidateIds: string[]; refusal: string; said: string };
+type Ambiguity = OfHire & { reason: string; keys: string[]; employeeIds: string[] };
+type Refused = { onboardingCandidateId: string; refusal: string; status: string | null };
+type Misfit = OfHire & { onboardingCandidateId: string; misfit: string };
+type Named = OfHire & { employeeId: string };
 
 /** Both sides changed the same fields, and the mapping says that a person decides. */
 const conflicts = {
@@ -41,11 +23,12 @@ const conflicts = {
     'ids of some; the next run writes the kept value to the other side.',
 } as const satisfies HoldEntry;
 
+const noCredits = { scope: 'tenant', answers: ['retry'] } as const;
+
 /** Holds of a whole tenant. */
 export const tenantHolds = {
   CREDITS_USED_UP: {
-    scope: 'tenant',
-    answers: ['retry'],
+    ...noCredits,
     what: ({ required, available }: { required: number | null; available: number | null }) =>
       `The hiring platform has ${available ?? 'too few'} onboarding credits left, ` +
       `and an enrolment needs ${required ?? 'more'}.`,
@@ -54,8 +37,7 @@ export const tenantHolds = {
       'answer retry; the others follow.',
   },
   INVITATION_CREDITS: {
-    scope: 'tenant',
-    answers: ['retry'],
+    ...noCredits,
     what: ({ assessmentId }: { assessmentId: string }) =>
       `The hiring platform has no credits for invitations to assessment ${assessmentId}.`,
     asks:
@@ -63,16 +45,14 @@ export const tenantHolds = {
       'the next run invites everybody who is waiting.',
   },
   LEAD_CREDITS: {
-    scope: 'tenant',
-    answers: ['retry'],
+    ...noCredits,
     what: ({ jobId }: { jobId: string }) => `The hiring platform has no credits for new candidates of job ${jobId}.`,
     asks:
       'Top them up in its dashboard. hirebridge tries one lead from time to time; after the answer retry, the ' +
       'next run adds everybody who is waiting.',
   },
   RESUME_CREDITS: {
-    scope: 'tenant',
-    answers: ['retry'],
+    ...noCredits,
     what: ({ jobId }: { jobId: string }) => `The hiring platform has no credits to read resumes for job ${jobId}.`,
     asks:
       'Top them up in its dashboard. hirebridge sends one resume from time to time; after the answer retry, the ' +
@@ -91,13 +71,21 @@ export const tenantHolds = {
   ACCOUNT_UNCLEAR: {
     scope: 'tenant',
     answers: ['link', 'create', 'retry', 'dismiss'],
-    what: ({ jobCandidateId, destination, keys, employeeIds }: OfHire & Ambiguity & { destination: string }) =>
-      `It is not certain whether job candidate ${jobCandidateId} has an account in destination "${destination}" (${
-        employeeIds.length === 0 ? 'it cannot prove that there is none' : `${foundBy(keys)}: ${employeeIds.join(', ')}`
-      }).`,
+    what: ({ jobCandidateId, destination, keys, employeeIds }: Ambiguity & { destination: string }) =>
+      `It is not certain whether job candidate ${jobCandidateId} has an account in destination "${destination}" ` +
+      `(${foundBy(keys, employeeIds, 'it')}).`,
     asks:
       'Look there. Answer link <id> if one is theirs, create if none is, retry to look again, or dismiss if no ' +
       'account is wanted. The next run of the stream accounts carries it out.',
+  },
+  ACCOUNT_OTHER_NAME: {
+    scope: 'tenant',
+    answers: ['link', 'link-anyway', 'create', 'retry', 'dismiss'],
+    what: ({ jobCandidateId, destination, employeeId }: Named & { destination: string }) =>
+      `Account ${employeeId} in destination "${destination}" has another name than job candidate ${jobCandidateId}.`,
+    asks:
+      'Compare the two: answer link-anyway if they are the same person, link <id> with the right account, create if ' +
+      'there is none, or dismiss if none is wanted. The next run of the stream accounts carries it out.',
   },
   FIELD_CONFLICTS: conflicts,
   POSITION_CONFLICTS: conflicts,
@@ -134,8 +122,10 @@ export const tenantHolds = {
 } as const satisfies Record<string, HoldEntry>;
 
 /** A name is not an identifying key, so the message explains why it leads to a question. */
-function foundBy(keys: readonly string[]): string {
-  return keys.join() === 'name' ? 'the same name, and no birth date to compare' : `found by ${keys.join(', ')}`;
+function foundBy(keys: readonly string[], ids: readonly string[], system: string): string {
+  if (ids.length === 0) return `${system} cannot prove that there is none`;
+  const by = keys.join() === 'name' ? 'the same name, and no birth date to compare' : `found by ${keys.join(', ')}`;
+  return `${by}: ${ids.join(', ')}`;
 }
 
 const onboardingEnded = {
@@ -146,6 +136,17 @@ const onboardingEnded = {
   asks:
     'Answer re-enrol (costs another credit), create-anyway (creates the employee regardless), cancel, or retry ' +
     'to look again.',
+} as const satisfies HoldEntry;
+
+/** A person named the employee by an id that no question showed, and nothing else says that it is the right one. */
+const otherName = {
+  scope: 'hire',
+  answers: ['link', 'link-anyway', 'create', 'retry', 'cancel'],
+  what: ({ jobCandidateId, employeeId }: Named) =>
+    `The name of employee ${employeeId} differs from that of job candidate ${jobCandidateId}.`,
+  told: ({ jobCandidateId }: Named) =>
+    `The name of the employee who was named for job candidate ${jobCandidateId} differs.`,
+  asks: 'Compare the two: answer link-anyway if they are the same person, or link <employeeId> with the right one.',
 } as const satisfies HoldEntry;
 
 /** Every hold that hirebridge opens itself; a refusal from outside becomes a hold through `refusalHold`. */
@@ -193,7 +194,7 @@ export const holdCatalogue = {
   ADOPT_MISFIT: {
     scope: 'hire',
     answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
-    what: ({ jobCandidateId, onboardingCandidateId, misfit }: OfHire & Misfit) =>
+    what: ({ jobCandidateId, onboardingCandidateId, misfit }: Misfit) =>
       `Enrolment ${onboardingCandidateId} cannot belong to job candidate ${jobCandidateId}: it ${misfit}.`,
     told: ({ jobCandidateId }: OfHire) =>
       `The enrolment that was named cannot belong to job candidate ${jobCandidateId}.`,
@@ -314,12 +315,9 @@ export const holdCatalogue = {
   IDENTITY_AMBIGUOUS: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
-    what: ({ jobCandidateId, keys, employeeIds }: OfHire & Ambiguity) =>
-      `It is not certain whether job candidate ${jobCandidateId} is already an employee (${
-        employeeIds.length === 0
-          ? 'the HR system cannot prove that there is none'
-          : `${foundBy(keys)}: ${employeeIds.join(', ')}`
-      }).`,
+    what: ({ jobCandidateId, keys, employeeIds }: Ambiguity) =>
+      `It is not certain whether job candidate ${jobCandidateId} is already an employee ` +
+      `(${foundBy(keys, employeeIds, 'the HR system')}).`,
     told: ({ jobCandidateId }: OfHire) =>
       `It is not certain whether job candidate ${jobCandidateId} is already an employee.`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',
@@ -358,12 +356,13 @@ export const holdCatalogue = {
   LINK_NOT_FOUND: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
-    what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
+    what: ({ jobCandidateId, employeeId }: Named) =>
       `The HR system has no employee ${employeeId} to link to job candidate ${jobCandidateId}.`,
     told: ({ jobCandidateId }: OfHire) =>
       `The HR system does not have the employee who was named for job candidate ${jobCandidateId}.`,
     asks: 'Answer link with the id of the right one.',
   },
+  LINK_OTHER_NAME: otherName,
   CREATE_UNKNOWN: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
@@ -415,6 +414,7 @@ export const holdCatalogue = {
       'Look there: answer link <employeeId> with the record that is theirs now, retry if the record is as it was, or ' +
       'keep to end the hire as it is.',
   },
+  RELINK_OTHER_NAME: { ...otherName, answers: ['link', 'link-anyway', 'retry', 'keep'] },
   WRITE_BACK_TARGET_MISSING: {
     scope: 'hire',
     answers: ['retry', 'keep'],
@@ -451,7 +451,7 @@ export const holdCatalogue = {
   TERMINATE_REFUSED: {
     scope: 'hire',
     answers: ['retry', 'keep'],
-    what: ({ jobCandidateId, onboardingCandidateIds, said }: OfHire & RefusedEnd) =>
+    what: ({ jobCandidateId, onboardingCandidateIds, said }: RefusedEnd) =>
       `The hiring platform does not end enrolment ${onboardingCandidateIds.join(', ')} of job candidate ` +
       `${jobCandidateId}. ${said}`,
     told: ({ jobCandidateId }: OfHire) =>
@@ -461,7 +461,7 @@ export const holdCatalogue = {
   LEFT_AFTER_EMPLOYEE: {
     scope: 'hire',
     answers: ['keep', 'left', 'retry'],
-    what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
+    what: ({ jobCandidateId, employeeId }: Named) =>
       `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was created. ` +
       'hirebridge undoes nothing by itself.',
     asks:

@@ -209,18 +209,28 @@ function refused(at: 'candidate' | 'employee', text: string): LinkVerdict {
   return { kind: 'refused', at, text };
 }
 
-function isSameName(one: PersonName, other: PersonName): boolean {
+export function isSameName(one: Pick<PersonName, 'name'>, other: Pick<PersonName, 'name'>): boolean {
   return fold(one.name) !== '' && fold(one.name) === fold(other.name);
 }
 
-/** Ignores case, accents, dashes and blanks, which differ between systems without meaning. */
+/** Ignores case, accents, dashes, blanks and the order, which differ between systems without meaning. */
 function fold(text: string): string {
-  return text
+  const words = text
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[\s\p{Pd}'’.]+/gu, ' ')
-    .trim()
-    .toLowerCase();
+    .toLowerCase()
+    .split(/[\s\p{Pd}'’.,]+/u);
+  return words.toSorted().join(' ').trim();
+}
+
+/** An employee's full name, which may be one field or two; empty if the HR system shows none. */
+export function nameOfEmployee({ name, givenName, familyName }: Record<string, unknown>): string {
+  return typeof name === 'string' ? name : [givenName, familyName].filter(Boolean).join(' ');
+}
+
+/** A candidate's full name at the partner. */
+export function nameOfCandidate({ firstName, lastName }: { firstName?: unknown; lastName?: unknown } = {}): string {
+  return [firstName, lastName].filter(Boolean).join(' ');
 }
 
 /** Shows enough to compare with a record at hand, but not the name. */

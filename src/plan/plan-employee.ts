@@ -37,6 +37,8 @@ export interface LinkedPerson {
 export interface EmployeeObservation extends KnownPerson {
   /** The employee that a person named; undefined if the HR system has none with that id. */
   named?: KnownEmployee | undefined;
+  /** Nothing but the typed id says that they are this person: the name differs. */
+  isOtherName?: boolean;
   /** Answers along the identity ladder. */
   findings?: readonly Finding[];
   /** Links of the employees that were found or named. */
@@ -110,9 +112,11 @@ function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions
 }
 
 function planNamed(observed: EmployeeObservation, employeeId: string, decisions: Decisions): Change | Held {
-  const { named } = observed;
-  if (named !== undefined) return planTransfer(observed, planLink(observed, named, decisions), decisions);
-  return held('LINK_NOT_FOUND', { jobCandidateId: observed.ref.jobCandidateId, employeeId });
+  const { named, isOtherName } = observed;
+  const { jobCandidateId } = observed.ref;
+  if (named === undefined) return held('LINK_NOT_FOUND', { jobCandidateId, employeeId });
+  const change = planTransfer(observed, planLink(observed, named, decisions), decisions);
+  return isOtherName === true && 'kind' in change ? held('LINK_OTHER_NAME', { jobCandidateId, employeeId }) : change;
 }
 
 function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Change | Held {

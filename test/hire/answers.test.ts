@@ -107,11 +107,18 @@ describe('several answers', () => {
   });
 });
 
+test('an employee that the question showed is linked whatever the name; any other id counts as typed', () => {
+  const shown = { argument: '7', details: { employeeIds: ['7', '8'] } };
+  expect(decide([{ answer: 'link', ...shown }])).toMatchObject({ link: '7', linkAnyway: '7' });
+  expect(decide([{ answer: 'link', ...shown, argument: '9' }])).toMatchObject({ link: '9' });
+  expect(decide([{ answer: 'link', ...shown, argument: '9' }]).linkAnyway).toBeUndefined();
+});
+
 describe('the catalogue', () => {
   const names = Object.keys(answers) as Answer[];
 
   test.each<[string, string[]]>([
-    ['same', ['retry', 'same-employee', 'transfer', 'new-employment', 'here-too', 'link', 'same-person', 'create']],
+    ['same', 'retry same-employee transfer new-employment here-too link link-anyway same-person create'.split(' ')],
     ['enrol', ['adopt', 'adopt-anyway', 'take-anyway']],
     ['re-enrol', ['re-enrol']],
     ['employ', ['skip-onboarding', 'job-as-known', 'start-in-past', 'create-anyway']],

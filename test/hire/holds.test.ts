@@ -76,6 +76,8 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     ['5012', 'former employee 7', 'create'],
   ],
   LINK_NOT_FOUND: [holdOf('LINK_NOT_FOUND', { ...hire, employeeId: '404' }), ['404', '5012']],
+  LINK_OTHER_NAME: [holdOf('LINK_OTHER_NAME', { ...hire, employeeId: '7' }), ['7', '5012', 'link-anyway']],
+  RELINK_OTHER_NAME: [holdOf('RELINK_OTHER_NAME', { ...hire, employeeId: '7' }), ['7', '5012', 'link-anyway']],
   CREATE_UNKNOWN: [holdOf('CREATE_UNKNOWN', { ...hire, attempt: 2, employeeIds: ['7', '8'] }), ['5012', '7, 8']],
   EMPLOYEE_PENDING: [
     holdOf('EMPLOYEE_PENDING', { ...hire, ticket: 'hire-17-1', days: 14 }),
@@ -118,6 +120,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   REQUISITION_UNKNOWN: [
     holdOf('REQUISITION_UNKNOWN', { requisitionId: 'R-1', jobIds: ['7', '8'] }),
     ['R-1', '7 or 8', 'link-job <jobId>', 'create-job'],
+  ],
+  ACCOUNT_OTHER_NAME: [
+    holdOf('ACCOUNT_OTHER_NAME', { ...hire, destination: 'mail', employeeId: 'u7' }),
+    ['5012', '"mail"', 'u7', 'link-anyway'],
   ],
   ACCOUNT_UNCLEAR: [
     holdOf('ACCOUNT_UNCLEAR', {
@@ -183,6 +189,7 @@ test('an answer that only a whole tenant may give is offered for no single hire'
 test('once there is an employee no hold offers to cancel the hire', () => {
   const after: HoldCode[] = [
     'EMPLOYEE_GONE',
+    'RELINK_OTHER_NAME',
     'EMPLOYEE_TOLD',
     'WRITE_BACK_TARGET_MISSING',
     'WRITE_BACK_REFUSED',

@@ -186,6 +186,14 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     before: { link: 'wrong' },
     again: plan({ findings: [] }),
   },
+  LINK_OTHER_NAME: {
+    hold: holdOf('LINK_OTHER_NAME', { jobCandidateId, employeeId: 'wrong' }),
+    before: { link: 'wrong' },
+    again: (decisions) => {
+      const isOtherName = decisions.link === 'wrong' && decisions.linkAnyway !== 'wrong';
+      return plan({ findings: [], named: inHr('wrong'), isOtherName })(decisions);
+    },
+  },
   CREATE_UNKNOWN: {
     hold: holdOf('CREATE_UNKNOWN', { jobCandidateId, attempt: 1, employeeIds: ['wrong'] }),
     again: create,
@@ -201,6 +209,11 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   EMPLOYEE_GONE: {
     hold: holdOf('EMPLOYEE_GONE', { jobCandidateId, employeeId: '7' }),
     again: (decisions) => decisions.link ?? 'held as before',
+  },
+  RELINK_OTHER_NAME: {
+    hold: holdOf('RELINK_OTHER_NAME', { jobCandidateId, employeeId: 'wrong' }),
+    before: { link: 'wrong' },
+    again: ({ link, linkAnyway }) => (link === 'wrong' && linkAnyway !== 'wrong' ? 'held as before' : link),
   },
   WRITE_BACK_TARGET_MISSING: { hold: holdOf('WRITE_BACK_TARGET_MISSING', { jobCandidateId }) },
   WRITE_BACK_REFUSED: {

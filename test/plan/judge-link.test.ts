@@ -12,6 +12,7 @@ const facts: LinkFacts = {
 
 test.each<[string, Partial<LinkFacts>, unknown]>([
   ['names that differ in case, accents and dashes fit', {}, { kind: 'fits' }],
+  ['names in another order fit', { employee: { id: '7', name: 'Muller-Ludenscheidt, Zoe' } }, { kind: 'fits' }],
   ['no candidate', { candidate: undefined }, { kind: 'refused', at: 'candidate' }],
   ['no employee', { employee: undefined }, { kind: 'refused', at: 'employee' }],
   ['the same link', { linkedCandidate: '88', linkedEmployees: ['7'] }, { kind: 'known' }],

@@ -128,6 +128,24 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     link('7'),
   ],
   ['a person named the employee', { named: inHr('7') }, { link: '7' }, link('7')],
+  [
+    'a person named somebody of another name',
+    { named: inHr('7'), isOtherName: true },
+    { link: '7' },
+    'LINK_OTHER_NAME',
+  ],
+  [
+    'a person named somebody of another name for a transfer',
+    { named: inHr('7'), isOtherName: true },
+    { link: '7', person: 'transfer' },
+    'LINK_OTHER_NAME',
+  ],
+  [
+    'a person named somebody of another name, who is linked to somebody else',
+    { named: inHr('7'), isOtherName: true, links: linkedTo('7', false) },
+    { link: '7' },
+    'EMPLOYEE_OF_ANOTHER',
+  ],
   ['a person named an employee that is not there', { named: undefined }, { link: '7' }, 'LINK_NOT_FOUND'],
   [
     'a named employee goes before what is found',

@@ -92,6 +92,12 @@ function linkOrCreate(world: World, customer: Customer, hold: HoldRow): Choice {
   return employee === undefined ? ['create', []] : ['link', [employee.id]];
 }
 
+const shownOrOther: Wish = (world, customer, hold) => {
+  const choice = linkOrCreate(world, customer, hold);
+  const { employeeId } = JSON.parse(hold.details) as { employeeId: string };
+  return choice[0] === 'link' && choice[1][0] === employeeId ? ['link-anyway', []] : choice;
+};
+
 const adoptOwn: Wish = (world, customer, hold) => {
   const [own] = world.state.all<{ id: string }>(
     `select o.id from onboarding_candidates o
@@ -163,6 +169,11 @@ const byCode: Record<string, Wish> = {
     const choice = linkOrCreate(world, customer, hold);
     const { employeeIds } = JSON.parse(hold.details) as { employeeIds: string[] };
     return choice[0] === 'link' && choice[1][0] === employeeIds[0] ? ['same-person', []] : choice;
+  },
+  LINK_OTHER_NAME: shownOrOther,
+  RELINK_OTHER_NAME(world, customer, hold) {
+    const choice = shownOrOther(world, customer, hold);
+    return choice[0] === 'create' ? ['keep', []] : choice;
   },
   HIRES_NOT_RESTORED: () => ['dismiss', []],
   REBUILT_BASELINE(world, customer, hold) {

@@ -127,6 +127,30 @@ test('somebody of the same address is asked about; the answer is taken by the ne
   }
 });
 
+test('an id that the question did not show is linked only to the same name, or on a second answer', async () => {
+  const { run, directory, fleet, store, row, steps } = await accountWorld();
+  const params = { candidateId: Number((await row())?.candidate_id) };
+  const { data } = await fleet.sandbox.partner.candidates.get({ params });
+  const [shown = '', stranger = ''] = directory.add(2);
+  const made = directory.users.get(shown);
+  if (made === undefined) throw new Error('no user');
+  directory.users.set(shown, { ...made, emails: [{ type: 'home', value: data.email }] });
+  directory.users.set(stranger, { ...made, id: stranger, userName: 'liv', active: false });
+  const answerNext = async (answer: string, ...given: string[]) => {
+    const [hold] = await listHolds(store, { tenantId: 'acme' });
+    await answerHold(store, hold?.hold_id ?? '', { answer, arguments: given, by: 'ada' });
+    await closeHold(store, hold?.hold_id ?? '');
+    return hold?.code;
+  };
+  await run('one');
+  expect(await answerNext('link', stranger)).toBe('ACCOUNT_UNCLEAR');
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { held: 1 } });
+  expect(directory.users.get(stranger)).toMatchObject({ active: false });
+  expect(await answerNext('link-anyway')).toBe('ACCOUNT_OTHER_NAME');
+  expect(await run('three')).toMatchObject({ state: 'done', counts: { updated: 1 } });
+  expect(await steps()).toMatchObject([{ state: 'done', account_id: stranger }]);
+});
+
 test('a person who is hired again keeps the account, which is made active', async () => {
   const { run, users, directory, applyFor, begin, employOnce, answerAs, finish, refOf, steps, store } =
     await accountWorld();

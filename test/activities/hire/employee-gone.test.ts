@@ -45,6 +45,9 @@ test('the employee of another person is not taken for one that is gone', async (
   await change(`delete from employees where id = ${employeeId}`);
   const [first] = await employees();
   await answerAs(ref, await finishOnce(), 'link', String(first?.id));
+  const differs = await finishOnce();
+  expect(differs).toMatchObject({ hold: { code: 'RELINK_OTHER_NAME', details: { employeeId: String(first?.id) } } });
+  await answerAs(ref, differs, 'link-anyway');
   expect(await finishOnce()).toMatchObject({
     hold: { code: 'EMPLOYEE_GONE', message: expect.stringContaining('another person') },
   });
@@ -165,6 +168,7 @@ test('an employee unknown to a restored store, and whom HR merged, is the one th
   const [stays] = await employees();
   await answerAs(ref, await employOnce(id), 'link', String(stays?.id));
   const before = await employees();
+  await answerAs(ref, await employOnce(id), 'link-anyway');
   expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
   expect(await row(id)).toMatchObject({ employee_id: String(stays?.id) });
   expect((await employees()).map((one) => one.id)).toEqual(before.map((one) => one.id));

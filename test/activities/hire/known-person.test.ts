@@ -43,6 +43,12 @@ describe.each(kinds)('with the store in %s', (database) => {
     expect(await steps.answerAs(ref, asked, 'link', employeeId)).toMatchObject({ next: 'same' });
     expect(await fleet.open('acme', second)).toMatchObject({ enrolled: { verdict: 'enrolled' } });
     await onboard();
+    const differs = await steps.employOnce(second);
+    expect(differs).toMatchObject({ hold: { code: 'LINK_OTHER_NAME', details: { employeeId } } });
+    expect(JSON.stringify(differs)).not.toMatch(/Ada|Byron/);
+    await steps.answerAs(ref, differs, 'link', employeeId);
+    expect(await steps.employOnce(second)).toMatchObject({ hold: { code: 'LINK_OTHER_NAME' } });
+    await steps.answerAs(ref, differs, 'link-anyway');
     expect(await steps.employOnce(second)).toMatchObject({ verdict: 'employee' });
     expect(await latestHire(fleet.store, 'acme', second)).toMatchObject({ employee_id: employeeId });
     expect(await employees()).toHaveLength(1);

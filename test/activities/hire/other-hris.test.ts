@@ -57,6 +57,7 @@ test.each(kinds)(
     await answerAs(secondRef, asked, 'link', '2');
     expect(await employ(fleet.deps, secondRef)).toEqual({ verdict: 'employee' });
     expect(await strangers()).toEqual(before);
+    await answerAs(secondRef, await finishHire(fleet.deps, secondRef), 'link-anyway');
     expect(await finishHire(fleet.deps, secondRef)).toEqual({ verdict: 'verified' });
     expect(await world.row(second)).toMatchObject({ employee_id: '2', connection: 'anew' });
     expect(ref.period).toBe(1);
