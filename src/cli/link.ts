@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { CsvError, parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
 import { personOf } from '../../activities/hire/with-hire.ts';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { count } from '../in-words.ts';
@@ -42,7 +42,8 @@ export function defineLink(command: Command): void {
     .command('import')
     .description(
       'Link candidates to employees from a CSV file with the header candidateId,employeeId. Every line is read on ' +
-        'both sides and the names must agree; all or nothing is written. Needs no Temporal.',
+        'both sides and the names must agree; all or nothing is written. After a merge at the hiring platform it moves ' +
+        'an employee to the candidate who is left. Needs no Temporal.',
     )
     .argument('<tenant>', 'tenant whose candidates they are')
     .argument('<file>', 'CSV file')
@@ -73,8 +74,15 @@ async function runImport(
 }
 
 function renderLinks({ fresh, known }: LinkPlan): string {
-  const rows = fresh.map((one) => [one.candidateId, one.employeeId, one.employeeNumber ?? '-', one.name]);
-  const lines = rows.length === 0 ? [] : [renderTable(['candidate', 'employee', 'number', 'name'], rows)];
+  const head = ['candidate', 'employee', 'number', 'name', 'instead of candidate'];
+  const rows = fresh.map((one) => [
+    one.candidateId,
+    one.employeeId,
+    one.employeeNumber ?? '-',
+    one.name,
+    one.insteadOf ?? '-',
+  ]);
+  const lines = rows.length === 0 ? [] : [renderTable(head, rows)];
   if (known.length > 0) lines.push(`already linked: ${known.join(', ')}`);
   return `${[...lines, `${fresh.length} to link`].join('\n')}\n`;
 }
@@ -82,7 +90,14 @@ function renderLinks({ fresh, known }: LinkPlan): string {
 /** What an import would write; every line is verified on both sides. */
 interface LinkPlan {
   /** Links to write. Names are masked. */
-  fresh: { candidateId: string; employeeId: string; employeeNumber: string | null; name: string }[];
+  fresh: {
+    candidateId: string;
+    employeeId: string;
+    employeeNumber: string | null;
+    name: string;
+    /** The candidate who had the employee, and whom the partner no longer shows. */
+    insteadOf: string | null;
+  }[];
   /** Candidates that are linked already. */
   known: string[];
   links: ImportedLink[];
@@ -105,7 +120,7 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
   try {
     const candidates = await readCandidates(partner, lines);
     const limit = pLimit(AT_ONCE);
-    const read = lines.map((line) => limit(() => verify({ store, tenant, hris, candidates }, line)));
+    const read = lines.map((line) => limit(() => verify({ store, tenant, partner, hris, candidates }, line)));
     const source = `${basename(file)}, sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
     return { ...sort(file, await Promise.all(read)), source };
   } finally {
@@ -145,6 +160,7 @@ async function readCandidates(
 interface Sides {
   store: Store;
   tenant: Tenant;
+  partner: PartnerClient;
   hris: HrisConnection;
   candidates: ReadonlyMap<string, PersonName>;
 }
@@ -156,16 +172,18 @@ interface Verified {
   name: string;
 }
 
-async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine): Promise<Verified> {
+async function verify({ store, tenant, partner, hris, candidates }: Sides, line: LinkLine): Promise<Verified> {
   const { connection, candidate } = personOf(tenant, line.candidateId);
   const record = await hris.employees.read(line.employeeId, AbortSignal.timeout(READ_MS));
   const employee = employeeIn(connection, line.employeeId);
   const linked = await findPerson(store, { employee });
   const person = await findPerson(store, { connection, candidate });
+  const isMerged = linked.id !== person.id && (await isGone(partner, linked.candidates, candidate));
   const facts: LinkFacts = {
     candidate: candidates.get(line.candidateId),
     employee: record === undefined ? undefined : { id: line.employeeId, name: nameOfEmployee(record.fields) },
     linkedCandidate: linked.version === 0 ? undefined : idOf(linked, candidate),
+    isMerged,
     linkedEmployees: person.employees.map((one) => one.employee.id),
     isBeingHired: person.owner !== undefined,
     erased: await erasedOf(store, tenant.tenant, {
@@ -176,9 +194,31 @@ async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine
   return {
     line,
     verdict: judgeLink(facts),
-    link: { connection, candidate, is: { employee, number: record?.ref.number ?? null } },
+    link: {
+      connection,
+      candidate,
+      is: { employee, number: record?.ref.number ?? null },
+      instead: isMerged ? linked.candidates[0] : undefined,
+    },
     name: maskName({ name: facts.employee?.name ?? '' }),
   };
+}
+
+/** Whether the partner shows none of these candidates any more, all of the company of this one. */
+async function isGone(partner: PartnerClient, candidates: readonly Candidate[], { company }: Candidate) {
+  for (const { company: theirs, candidateId } of candidates) {
+    if (theirs !== company) return false;
+    const read = partner.candidates.get({ params: { candidateId } }, { priority: 'bulk' });
+    const isShown = await read.then(
+      () => true,
+      (error: unknown) => {
+        if (isConnectorError(error, 'NOT_FOUND')) return false;
+        throw error;
+      },
+    );
+    if (isShown) return false;
+  }
+  return candidates.length > 0;
 }
 
 /** Checks each side by itself: a link must not bring an erased person back through another application or employee. */
@@ -208,6 +248,7 @@ function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'sour
       employeeId,
       employeeNumber: link.is.number,
       name,
+      insteadOf: link.instead?.candidateId ?? null,
     })),
     known: verified.filter(({ verdict }) => verdict.kind === 'known').map(({ line }) => line.candidateId),
     links: fresh.map(({ link }) => link),

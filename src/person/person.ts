@@ -358,7 +358,7 @@ function link(
       : {
           ...known,
           number: number ?? known.number,
-          ...(samePerson === true && isSameHire(known.hire, hire) ? { candidate } : {}),
+          ...(samePerson === true && (how === 'imported' || isSameHire(known.hire, hire)) ? { candidate } : {}),
           ...(mayHave && !isSameHire(known.hire, hire) ? { candidate, hire, since: facts.now } : {}),
         };
   const isGone = (one: Employed): boolean =>

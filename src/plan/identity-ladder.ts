@@ -171,6 +171,8 @@ export interface LinkFacts {
   employee: PersonName | undefined;
   /** The candidate that the store already links to this employee. */
   linkedCandidate: string | undefined;
+  /** The partner no longer shows that one: two candidates were merged, and this line names the one that is left. */
+  isMerged: boolean;
   /** Employees that the store already links to this candidate. */
   linkedEmployees: readonly string[];
   /** Whether a hire is about to find or make this person's employee. */
@@ -189,12 +191,13 @@ type LinkVerdict = { kind: 'fits' | 'known' } | { kind: 'refused'; at: 'candidat
 
 /** Whether a candidate may be linked to an employee: the names agree, and nothing speaks against it. */
 export function judgeLink(facts: LinkFacts): LinkVerdict {
-  const { candidate, employee, linkedCandidate, linkedEmployees, isBeingHired, erased } = facts;
+  const { candidate, employee, linkedCandidate, isMerged, linkedEmployees, isBeingHired, erased } = facts;
   if (erased !== undefined) return refused(erased, ERASED);
   if (candidate === undefined) return refused('candidate', 'The partner shows no such candidate.');
   if (employee === undefined) return refused('employee', 'The HR system shows no such employee.');
   if (linkedCandidate === candidate.id) return { kind: 'known' };
-  if (linkedCandidate !== undefined) return refused('employee', `Is already linked to candidate ${linkedCandidate}.`);
+  if (linkedCandidate !== undefined && !isMerged)
+    return refused('employee', `Is already linked to candidate ${linkedCandidate}.`);
   const [other] = linkedEmployees;
   if (other !== undefined) return refused('candidate', `Is already linked to employee ${other}.`);
   if (isBeingHired) return refused('candidate', 'Has a hire under way, which finds or makes the employee itself.');

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { type Employee, followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
-import type { Candidate, Named } from '../person/person.ts';
+import { type Candidate, isSameCandidate, type Named } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
 import { hireColumns, hireOf, type Store } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
-import { changePerson, inTransaction } from './persons.ts';
+import { changePerson, findPerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
 /**
@@ -163,6 +163,8 @@ export interface ImportedLink {
   connection: string;
   candidate: Candidate;
   is: Named;
+  /** The candidate who had the employee, and whom the partner merged into this one. */
+  instead?: Candidate | undefined;
 }
 
 /** Writes all links or none. False if one of the people was linked, hired or erased since they were read. */
@@ -179,8 +181,12 @@ export async function importLinks(
         ({ is: { employee } }): PersonId => ({ kind: 'employee', id: `${employee.connection}/${employee.id}` }),
       );
       if ((await erasedAmong(open, tenantId, [...candidates, ...employees])).size > 0) throw new NotLinked();
-      for (const { connection, candidate, is } of links) {
-        const event = { kind: 'link', hire, candidate, is, how: 'imported', shownAfterMs: 0 } as const;
+      for (const { connection, candidate, is, instead } of links) {
+        const { candidates: theirs } = await findPerson(open, is);
+        const isAsSeen = instead === undefined || theirs.some((one) => isSameCandidate(one, instead));
+        if (!isAsSeen) throw new NotLinked();
+        const how = { how: 'imported', samePerson: instead !== undefined } as const;
+        const event = { kind: 'link', hire, candidate, is, shownAfterMs: 0, ...how } as const;
         if ((await changePerson(open, { connection, candidate }, event)).refusal !== undefined) throw new NotLinked();
       }
       await audit(open, { by, tenantId, act: 'linked', details });

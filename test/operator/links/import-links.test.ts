@@ -9,6 +9,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { readAudit } from '../../../src/store/audit.ts';
 import { markPerson, type PersonId } from '../../../src/store/person-marks.ts';
 import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
+import { employedAs } from '../../store/known-people.ts';
 
 /** A tenant with three candidates who are employees already, under other ids. */
 async function withEmployees() {
@@ -56,6 +57,24 @@ test('employees that exist are linked after a preview without names, once, and b
   const [entry] = await readAudit(store, 'acme', 1);
   expect(entry).toMatchObject({ act: 'linked', by: 'ada' });
   expect(entry?.details).toContain('2 employees linked from links.csv');
+});
+
+test('after a merge at the partner the employee moves to the candidate who is left, if the names agree', async () => {
+  const { plan, candidates, employees, store, sandbox } = await withEmployees();
+  const [gone = '', left = '', other = ''] = candidates;
+  const [employeeId = ''] = employees;
+  await applyLinks(store, act, await plan(`${gone},${employeeId}`));
+  const { data } = await sandbox.partner.candidates.get({ params: { candidateId: gone } });
+  const body = { firstName: data.firstName ?? '', lastName: data.lastName ?? '' };
+  await sandbox.partner.candidates.update({ params: { candidateId: left }, body });
+  await expect(plan(`${left},${employeeId}`)).rejects.toThrow(`Is already linked to candidate ${gone}.`);
+  await sandbox.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+  await expect(plan(`${other},${employeeId}`)).rejects.toThrow('in the HR system, and the candidate is');
+  const planned = await plan(`${left},${employeeId}`);
+  expect(planned.fresh).toMatchObject([{ candidateId: left, employeeId, insteadOf: gone }]);
+  await applyLinks(store, act, planned);
+  expect(await employedAs(store, 'acme-hr', employeeId)).toMatchObject({ candidate: { candidateId: left } });
+  expect(await plan(`${left},${employeeId}`)).toMatchObject({ fresh: [], known: [left] });
 });
 
 test('the partner is read within the rate limit that all processes share', async () => {
