@@ -45,7 +45,10 @@ export function defineHold(command: Command): void {
     .argument('[arguments...]', 'what the answer takes, for example an employee id')
     .option('--all', 'answer every open hold of one reason')
     .option('--tenant <tenant>', 'with --all: only those of one tenant')
-    .option('--until <hold>', 'with --all: only those opened by the time of this one, the last that you saw')
+    .option(
+      '--until <hold>',
+      'with --all: only those opened by the time of this one, the last that you saw; only retry goes without',
+    )
     .option(...AS)
     .option('--json', 'print JSON')
     .addHelpText(

@@ -222,7 +222,8 @@ export interface ManyAnswered {
 
 /**
  * Gives the same answer to every open hold with one code; with `until` only to those that were opened by the time of
- * that hold, because its giver saw no later one. `since`: how many were opened after it.
+ * that hold, because its giver saw no later one. Only `retry` decides nothing, and needs no `until`. `since`: how many
+ * were opened after it.
  * @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, TENANT_REMOVED
  */
 export async function answerHolds(
@@ -243,6 +244,12 @@ export async function answerHolds(
   }
   const seen = open.filter((row) => Number(row.opened_at) <= Number(last));
   for (const row of seen) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
+  if (until === undefined && given.answer !== 'retry')
+    throw refused(
+      'ANSWER_INCOMPLETE',
+      `The answer ${given.answer} to every hold of ${code} would also reach those that you have not seen. Name the ` +
+        `last one that you saw with --until, as listed by: hirebridge hold list --code ${code}`,
+    );
   const ids = seen.map((row) => row.hold_id);
   return { ...(await answerEach(parts, ids, given)), since: open.length - seen.length };
 }

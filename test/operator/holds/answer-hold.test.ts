@@ -77,11 +77,23 @@ test('an answer for all that a list showed reaches no hold that was opened since
   });
 });
 
+test('an answer for all that decides something needs the last hold that its giver saw', async () => {
+  const { parts, store, signalled } = await operator();
+  const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1', answers: ['cancel'] });
+  const cancel = { answer: 'cancel', by: 'ann' };
+  await expect(answerHolds(parts, { code: HOLD.code }, cancel)).rejects.toMatchObject({
+    code: 'ANSWER_INCOMPLETE',
+    message: expect.stringContaining('--until') as string,
+  });
+  expect([await listHolds(store), signalled]).toMatchObject([[{ answered_at: null }], []]);
+  expect(await answerHolds(parts, { code: HOLD.code, until: holdId }, cancel)).toMatchObject({ answered: [holdId] });
+});
+
 test('an answer for all says of each hold that it did not reach why', async () => {
   const { parts, store } = await operator();
   const hold = { tenantId: 'acme', ...holdOf('FIELD_CONFLICTS', { stream: 'employees', count: 1 }) };
   const { holdId } = await openHold(store, hold);
-  const many = await answerHolds(parts, { code: hold.code }, { answer: 'keep-hris', by: 'ann' });
+  const many = await answerHolds(parts, { code: hold.code, until: holdId }, { answer: 'keep-hris', by: 'ann' });
   expect(many).toEqual({
     answered: [],
     left: [{ holdId, why: expect.stringContaining('conflicts that are settled by now') as string }],
