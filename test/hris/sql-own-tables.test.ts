@@ -141,6 +141,18 @@ describe.each(['Postgres', 'SQLite'] as const)('%s', (kind) => {
       expect(await hris.employees.find(key, signal)).toMatchObject({ kind: 'one', ref: { id: '1', number: '1001' } });
   });
 
+  test('an id in another form than the table’s own changes nobody', async () => {
+    const hris = await open(await databases[kind](), [people], { table: 'people' });
+    const { id } = created(await hris.employees.create({ ...FIELDS }, '17:1', write));
+    const { update, terminate } = hris.employees;
+    const expected = { code: 'EMPLOYEE_NOT_FOUND', action: 'reject' };
+    for (const other of [`0${id}`, ` ${id}`]) {
+      expect(await refusal(update(other, { title: 'Chef' }, write))).toMatchObject(expected);
+      expect(await refusal(terminate?.(other, '2027-02-01', write) ?? Promise.resolve())).toMatchObject(expected);
+    }
+    expect(await hris.employees.read(id, signal)).toMatchObject({ fields: { title: 'Cook' }, former: false });
+  });
+
   test('a value for a column that the database makes itself is refused by its field', async () => {
     const made = `create table employees (id ${KEYS[kind]} primary key, employee_number text,
       full_name text generated always as (given_name || ' ' || family_name) stored, ${COLUMNS})`;

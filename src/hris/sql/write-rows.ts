@@ -262,8 +262,10 @@ export async function updateRow(
   if (pairs.length === 0) return true;
   const { table, idColumn } = of;
   const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
+  // Databases read `01` or `1abc` as the number 1: compared as text, too, another form is nobody's id.
+  const isIt = sql`${sql.ref(idColumn)} = ${id} and ${asText(database, idColumn)} = ${id}`;
   const build = (guard: RawBuilder<boolean>) =>
-    sql`update ${sql.table(table)} set ${changes} where ${sql.ref(idColumn)} = ${id} and ${where} and ${guard}`;
+    sql`update ${sql.table(table)} set ${changes} where ${isIt} and ${where} and ${guard}`;
   try {
     return (await database.write({ table, build, returned: [idColumn] }, write)).length > 0;
   } catch (error) {
