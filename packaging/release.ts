@@ -16,6 +16,8 @@ const NAMED: Readonly<Record<string, RegExp>> = {
   'packaging/compose.yaml': /image: hirebridge:/,
   'packaging/Dockerfile': /--tag hirebridge:/,
   'README.md': /hirebridge-\d|: version \d/,
+  'docs/library.md': /hirebridge-\d/,
+  'docs/own-table.md': /hirebridge-\d/,
   'test/docs/played.ts': /hirebridge-\d/,
 };
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { storeFile, storeUrl } from '../config.ts';
+import { readConfig, storeFile, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { noteHeadsRestored } from '../store/audit.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';
@@ -141,8 +141,20 @@ export function defineMigrate(command: Command): void {
 
 async function runMigrate({ dryRun = false, json, ...roles }: MigrateOptions, command: Command): Promise<void> {
   const { dataDir } = await placesOf(command);
+  // Two workers with a store each would follow each hire twice.
+  if (readConfig().HIREBRIDGE_STORE_URL !== undefined && storeFile(dataDir) !== undefined) throw notShared();
   const pending = await migrateStore(storeUrl(dataDir), roles, dryRun);
   say({ json }, { [dryRun ? 'pending' : 'migrated']: pending }, `${textOf(pending, dryRun)}\n`);
+}
+
+function notShared(): ConnectorError {
+  return new ConnectorError({
+    code: 'CONFIG_INVALID',
+    action: 'reject',
+    message:
+      'HIREBRIDGE_STORE_URL names a SQLite file, but the processes of a fleet share one Postgres database. Give its ' +
+      'postgres:// address; on a single machine, unset the variable.',
+  });
 }
 
 function textOf(pending: readonly PendingMigration[], isDry: boolean): string {
@@ -154,5 +166,5 @@ function textOf(pending: readonly PendingMigration[], isDry: boolean): string {
       ? 'The previous version can be started again on these tables.'
       : `Processes of the previous version cannot be started any more afterwards (${narrowing.join(', ')}). To go ` +
         'back you would need a backup from before.';
-  return `${isDry ? 'To be run:' : 'Run:'}\n${names}\n${back}`;
+  return `${isDry ? 'Migrations to run:' : 'Migrations run:'}\n${names}\n${back}`;
 }

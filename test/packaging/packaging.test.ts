@@ -143,6 +143,10 @@ test('a dry run of a release says what it would write and run, and changes nothi
       expect.stringMatching(/^## \[99\.0\.0\] - \d{4}-\d\d-\d\d$/),
     ]),
   );
+  const pages = globSync('{README.md,docs/*.md}', { cwd: ROOT });
+  const texts = await Promise.all(pages.map(read));
+  const naming = pages.filter((_page, at) => texts[at]?.includes(`hirebridge-${version}.tgz`));
+  expect(naming.filter((page) => !stdout.includes(`${page}\n+ `))).toEqual([]);
   expect(stdout).toMatch(/^\$ git tag [^]*^\$ npm pack /m);
   const withEngine = /^\$ docker buildx build --platform linux\/amd64,linux\/arm64 /m;
   const without = /^\$ sh packaging\/image\/build-root\.sh .* amd64$[^]*build-root\.sh .* arm64$/m;

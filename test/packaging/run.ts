@@ -7,6 +7,7 @@ import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { writeKubeSchemas } from './kube-schemas.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,6 +39,21 @@ function check(what: string, tool: string, args: readonly string[], input?: stri
   return ran.text;
 }
 
+interface Part {
+  spec?: { template?: { spec: { containers: (Record<string, unknown> & { name: string; args: string[] })[] } } };
+}
+
+/** What a container of a made chart lacks: a quota refuses one without resources, and a Service needs readiness. */
+function lacksOf(made: string): string[] {
+  const parts = parseAllDocuments(made).map((one) => one.toJS() as Part | null);
+  const containers = parts.flatMap((part) => part?.spec?.template?.spec.containers ?? []);
+  return containers.flatMap(({ name, args, ...has }) => {
+    const isServed = name === 'serve' || args.includes('0.0.0.0');
+    const needs = ['resources', ...(isServed ? ['readinessProbe'] : []), ...(name === 'serve' ? ['lifecycle'] : [])];
+    return needs.filter((one) => !(one in has)).map((one) => `${name} has no ${one}`);
+  });
+}
+
 for (const values of globSync('ci/*.yaml', { cwd: CHART }).toSorted()) {
   const options = ['--values', join(CHART, values)];
   check(`helm lint, ${values}`, 'helm', ['lint', '--strict', CHART, ...options]);
@@ -46,6 +62,7 @@ for (const values of globSync('ci/*.yaml', { cwd: CHART }).toSorted()) {
   if (!made.ok) faults.push(`helm template, ${values}\n${made.text}`);
   const kubeconform = ['-strict', '-summary', '-skip', CUSTOM, '-schema-location', schemas];
   check(`kubeconform, ${values}`, 'kubeconform', kubeconform, made.text);
+  faults.push(...lacksOf(made.text).map((lack) => `${values}: ${lack}`));
 }
 const refused = run('helm', ['template', 'hb', CHART, '--kube-version', '1.31.0', '--set', 'serve.replica=2']);
 if (refused?.ok) faults.push('the chart took a value that its schema does not know');
