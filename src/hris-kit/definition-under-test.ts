@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, FieldValue, Found } from '../hire/hire.ts';
-import type { FieldPlan, HttpDefinition } from '../hris/http/definition.ts';
 import { type CommonOptions, type OpenDefinition, openDefinition } from '../hris/http/http.ts';
+import type { FieldPlan, HttpDefinition } from '../hris/http/load-definition.ts';
 import { noLimits } from '../hris/http-line.ts';
 import type { CreateResult, HrisConnection } from '../hris/port.ts';
 import {

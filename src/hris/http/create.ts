@@ -1,9 +1,9 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
-import type { HttpDefinition } from './definition.ts';
 import { askNumber, findEmployee, readEmployee } from './employees.ts';
 import type { Answer, Defined } from './line.ts';
+import type { HttpDefinition } from './load-definition.ts';
 import { assertFits, idOf, recordOf, yesOrNo } from './record.ts';
 import { takeSteps, unlessThere, withFields } from './steps.ts';
 

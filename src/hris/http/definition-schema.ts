@@ -217,7 +217,9 @@ const option = z.strictObject({
 });
 
 const refusal = z.strictObject({
-  status: z.union([z.int(), z.array(z.int())], 'expected a status such as 409, or a list: [400, 422]'),
+  status: z
+    .union([z.int(), z.array(z.int())], 'expected a status such as 409, or a list: [400, 422]')
+    .transform((status) => [status].flat()),
   when: expression.optional().describe('Of { status, headers, body }: true, or something, if this row applies'),
   means: z.enum(['reject', 'retry', 'throttle', 'reauthorize', 'exists', 'absent', 'stale']),
   field: name.optional().describe('The field that the refusal is about'),
@@ -361,4 +363,4 @@ export type ListOf = RequestOf & { items: string };
 export type SearchOf = z.output<typeof search>;
 export type WriteOf = z.output<z.ZodObject<typeof write>>;
 export type FieldOf = z.output<typeof field>;
-export type PagingOf = z.output<typeof paging>;
+type PagingOf = z.output<typeof paging>;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isConnectorError } from '../../errors.ts';
 import type { EmployeeFile, WriteOptions } from '../port.ts';
-import type { FilesPlan } from './definition.ts';
 import type { Defined } from './line.ts';
+import type { FilesPlan } from './load-definition.ts';
 import { recordsIn } from './look-through.ts';
 import { readPages } from './pages.ts';
 import { idOf } from './record.ts';

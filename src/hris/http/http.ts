@@ -20,7 +20,6 @@ import type {
 import { readApart, sortRead } from '../read-many.ts';
 import { probed } from '../records.ts';
 import { askCreate, createEmployee } from './create.ts';
-import type { CallPlan, HttpDefinition } from './definition.ts';
 import {
   amendEmployee,
   findEmployee,
@@ -33,6 +32,7 @@ import {
 import type { Expression } from './expression.ts';
 import { deliverFile, isThere } from './files.ts';
 import { type Answer, type Defined, type LineOptions, openDefinedLine } from './line.ts';
+import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { loadDefinition } from './load-definition.ts';
 import { employeesIn, recordsIn } from './look-through.ts';
 import { type Page, type PageEnd, readPages } from './pages.ts';

@@ -4,7 +4,7 @@ import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';
-import type { CallPlan, HttpDefinition } from './definition.ts';
+import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
 

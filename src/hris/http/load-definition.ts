@@ -3,27 +3,8 @@ import type { HttpMethod } from '../../http/http-error.ts';
 import { didYouMean } from '../../in-words.ts';
 import { explainIssues, type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
-import type {
-  AuthPlan,
-  CallPlan,
-  FieldPlan,
-  FilesPlan,
-  HttpDefinition,
-  ListPlan,
-  SearchPlan,
-  StepPlan,
-  WritePlan,
-} from './definition.ts';
 import { brokenRules, METHODS, requestOf, unsentBy, uses } from './definition-rules.ts';
-import {
-  type Definition,
-  definitionSchema,
-  type FieldOf,
-  type ListOf,
-  type RequestOf,
-  type SearchOf,
-  type WriteOf,
-} from './definition-schema.ts';
+import { type Definition, definitionSchema, type FieldOf, type RequestOf, type WriteOf } from './definition-schema.ts';
 import {
   BadExpression,
   compileExpression,
@@ -33,8 +14,44 @@ import {
   plainPath,
 } from './expression.ts';
 import { type CalledHooks, noHooks, readHooks } from './hooks.ts';
-import type { Answer } from './line.ts';
 import { compileTemplate, type Template, type Values } from './template.ts';
+
+/** A checked definition: every expression and template is compiled. */
+export interface HttpDefinition extends ReturnType<Compiler['employees']> {
+  /** Open positions are read and written like employees. */
+  positions: { of: HttpDefinition; listing: CallPlan & { items: Expression; id: Expression } } | undefined;
+}
+
+/** A call that a definition describes. */
+export interface CallPlan {
+  /** Names it in messages: `GET /Users/{id}`. */
+  what: string;
+  /** The call's purpose in the definition, and its place: `create`, `acme-hr.yaml:31:3`. */
+  purpose: string;
+  at: string;
+  method: HttpMethod;
+  path: Template;
+  query: Readonly<Record<string, Template>>;
+  headers: Readonly<Record<string, Template>>;
+  body: Template | undefined;
+  /** A multipart form instead of a body. */
+  form?: Readonly<Record<string, Template>> | undefined;
+  paging: ReturnType<Compiler['paging']>;
+}
+
+/** A part of the file with a call: its texts under these keys are compiled. */
+type Plan<Part, Key extends keyof Part> = Omit<Part, keyof RequestOf | Key> & CallPlan & Reads<Part, Key>;
+type Reads<Part, Key extends keyof Part> = {
+  [One in Key]-?: undefined extends Part[One] ? Expression | undefined : Expression;
+};
+
+export type SearchPlan = NonNullable<HttpDefinition['search']['email']>;
+export type WritePlan = HttpDefinition['updating'];
+/** A part of an employee with a record of its own. */
+export type StepPlan = HttpDefinition['steps'][number];
+export type FilesPlan = NonNullable<HttpDefinition['filing']>;
+export type FieldPlan = HttpDefinition['fields'][number];
+export type AuthPlan = HttpDefinition['authorizing'];
 
 /** Reads a definition; reports every problem with line and column. */
 export function loadDefinition(
@@ -46,7 +63,8 @@ export function loadDefinition(
   const parsed = definitionSchema.safeParse(source.value);
   if (!parsed.success) return { problems: explainIssues(source, definitionSchema, parsed.error) };
   const compiler = new Compiler(source, parsed.data);
-  const definition = compiler.compile();
+  const employees = compiler.employees();
+  const definition = { ...employees, positions: compiler.positions(employees) };
   return compiler.problems.length === 0 ? { definition, problems: [] } : { problems: compiler.problems };
 }
 
@@ -66,6 +84,8 @@ interface Written {
   at: 'record' | 'requisitions';
 }
 
+const readsNothing = (): undefined => undefined;
+
 /** Compiles one definition and collects its problems. */
 class Compiler {
   readonly problems: Problem[] = [];
@@ -73,45 +93,47 @@ class Compiler {
   readonly #raw: Definition;
   readonly #options: string[];
   readonly #fields: string[];
-  readonly #employees: Written;
 
   constructor(source: YamlFile, raw: Definition) {
     this.#source = source;
     this.#raw = raw;
     this.#options = Object.keys(raw.options).map((key) => `options.${key}`);
     this.#fields = Object.keys(raw.fields).map((key) => `fields.${key}`);
-    this.#employees = { read: raw.read, version: raw.record.version, at: 'record' };
   }
 
-  compile(): HttpDefinition {
+  /** All but the open positions. */
+  employees() {
     const raw = this.#raw;
-    const { find, read, create, update, terminate, rehire, record } = raw;
+    const { find, number, create, pending, update, terminate, rehire, record, changes, describe, probe } = raw;
     for (const [at, text] of brokenRules(raw)) this.#wrong(at, text);
-    const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
-    const parts = [...this.#fields, ...steps];
+    const parts = [...this.#fields, ...Object.keys(raw.steps).map((key) => `steps.${key}`)];
     const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl, webhooks } = raw;
     const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl, webhooks };
-    const definition: HttpDefinition = {
+    return {
       ...asSaid,
       fields: this.#fieldPlans(['fields'], raw.fields),
       record: {
         ...this.#reads(['record'], record, 'id', 'number', 'former', 'version'),
         reference: record.reference === undefined ? undefined : this.#place(['record', 'reference'], record.reference),
       },
-      search: this.#searches(find),
-      taken: new Map(Object.entries(find.taken).map(([key, of]) => [key, this.#search(of, ['value'], 'taken', key)])),
-      everybody: find.all && this.#list(['find', 'all'], find.all, []),
-      reading: this.#reading(['read'], read),
-      numbering: raw.number && {
-        ...this.#call(['number'], raw.number, ['id'], 'id'),
-        ...this.#reads(['number'], raw.number, 'item'),
-        absent: raw.number.absent,
+      search: {
+        reference: this.#search(['reference'], find.reference, ['value']),
+        number: this.#search(['number'], find.number, ['value']),
+        email: this.#search(['email'], find.email, ['value']),
+        person: this.#search(['person'], find.person, ['fullName', 'givenName', 'familyName', 'birthDate']),
+        name: this.#search(['name'], find.name, ['fullName', 'givenName', 'familyName']),
       },
+      /** By field: how to find the employees who have a value of it. */
+      taken: mapOf(find.taken, (of, key) => this.#search(['taken', key], of, ['value'])),
+      everybody: find.all && this.#plan(['find', 'all'], find.all, [], ['items']),
+      reading: this.#reading(['read'], raw.read),
+      /** How to ask for the number, if no record has it. */
+      numbering: number && this.#plan(['number'], number, ['id'], ['item'], 'id'),
       creating: {
         ...this.#write(['create'], create, [...MADE, ...parts]),
         ...this.#answers(['create'], create, 'id', 'number', 'item', 'ticket'),
       },
-      asking: this.#asking(),
+      asking: pending && this.#plan(['pending'], pending, ['ticket'], ['done', 'id', 'refused', 'number'], 'ticket'),
       updating: this.#write(['update'], update, [...CHANGED, ...parts]),
       terminating: terminate && {
         ...this.#write(['terminate'], terminate, [...ENDED, ...parts]),
@@ -122,44 +144,33 @@ class Compiler {
         sendsFields: unsentBy(rehire, raw.fields, raw.steps).length === 0,
       },
       removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
-      changing: this.#changing(),
+      changing: changes && this.#plan(['changes'], changes, ['since'], ['items', 'stamp', 'gone']),
       steps: this.#steps(),
+      lists: mapOf(raw.lists, (list, key) => this.#plan(['lists', key], list, [], ['items', 'id', 'label', 'active'])),
       filing: this.#filing(),
-      describing: raw.describe && {
-        ...this.#call(['describe'], raw.describe, []),
-        ...this.#reads(['describe'], raw.describe, 'fields'),
-      },
-      tls: raw.tls && {
-        certificate: this.#template(['tls', 'certificate'], raw.tls.certificate, []),
-        key: this.#template(['tls', 'key'], raw.tls.key, []),
-      },
+      describing: describe && this.#plan(['describe'], describe, [], ['fields']),
+      /** Our client certificate and its key. */
+      tls: raw.tls && this.#templates(['tls'], raw.tls, []),
       hooks: this.#hooks(raw.hooks),
-      probing: this.#call(['probe'], raw.probe, []),
-      account: raw.probe.account && {
-        ...this.#reads(['probe', 'account'], raw.probe.account, 'at'),
-        is: this.#template(['probe', 'account', 'is'], raw.probe.account.is, []),
+      probing: this.#call(['probe'], probe, []),
+      /** Where the body of the probe names the account, and which one it must be. */
+      account: probe.account && {
+        ...this.#reads(['probe', 'account'], probe.account, 'at'),
+        is: this.#template(['probe', 'account', 'is'], probe.account.is, []),
       },
       authorizing: this.#auth(),
-      refusals: raw.errors.map(({ status, means, field, ...row }, at) => ({
-        status: [status].flat(),
-        means,
+      refusals: raw.errors.map((row, at) => ({
+        ...row,
         ...this.#answers(['errors', at], row, 'when'),
-        field: field && this.#field(['errors', at, 'field'], field),
+        field: row.field && this.#field(['errors', at, 'field'], row.field),
       })),
       words: this.#answers([], raw, 'said').said,
       standing: this.#headers(['headers'], raw.headers, []),
-      lists: new Map(Object.entries(raw.lists).map(([key, list]) => [key, this.#listOf(['lists', key], list)])),
-      positions: undefined,
     };
-    return { ...definition, positions: this.#positions(definition) };
-  }
-
-  #listOf(at: Path, list: Definition['lists'][string]): ListPlan {
-    return { ...this.#list(at, list, []), ...this.#reads(at, list, 'id', 'label', 'active') };
   }
 
   /** Compiles the part about positions as if it were about employees. */
-  #positions(definition: HttpDefinition): HttpDefinition['positions'] {
+  positions(employees: ReturnType<Compiler['employees']>): HttpDefinition['positions'] {
     const { requisitions: raw } = this.#raw;
     if (raw === undefined) return undefined;
     const at = (...rest: string[]): Path => ['requisitions', ...rest];
@@ -167,7 +178,7 @@ class Compiler {
     const { id, open, version } = this.#reads(at(), raw, 'id', 'open', 'version');
     const names = [...CHANGED, ...Object.keys(fields).map((key) => `fields.${key}`)];
     const of = {
-      ...definition,
+      ...employees,
       fields: this.#fieldPlans(at('fields'), fields),
       record: {
         id,
@@ -180,82 +191,49 @@ class Compiler {
       updating: this.#write(at('update'), update, names, { read, version: raw.version, at: 'requisitions' }),
       numbering: undefined,
       steps: [],
-      hooks: { ...definition.hooks, record: noHooks.record },
+      hooks: { ...employees.hooks, record: noHooks.record },
+      positions: undefined,
     };
-    return { of, listing: { ...this.#list(at('list'), list, []), id } };
+    return { of, listing: { ...this.#plan(at('list'), list, [], ['items']), id } };
   }
 
-  #searches(find: Definition['find']): HttpDefinition['search'] {
-    const { all: _everybody, taken: _byField, ...searches } = find;
-    const names = { person: ['givenName', 'familyName', 'birthDate'], name: ['givenName', 'familyName'] };
-    const plans = Object.entries(searches).map(([by, search]) => {
-      const known = names[by as keyof typeof names] as string[] | undefined;
-      return [by, this.#search(search as SearchOf, known === undefined ? ['value'] : ['fullName', ...known], by)];
-    });
-    return Object.fromEntries(plans) as HttpDefinition['search'];
-  }
-
-  #search(search: SearchOf, names: string[], ...at: string[]): SearchPlan {
-    return { ...this.#list(['find', ...at], search, names), trusted: search.trusted, absent: search.absent };
-  }
-
-  #asking(): HttpDefinition['asking'] {
-    const { pending } = this.#raw;
-    if (pending === undefined) return undefined;
-    return {
-      ...this.#call(['pending'], pending, ['ticket'], 'ticket'),
-      ...this.#reads(['pending'], pending, 'done', 'id', 'refused', 'number'),
-      every: pending.every,
-    };
-  }
-
-  #changing(): HttpDefinition['changing'] {
-    const { changes } = this.#raw;
-    if (changes === undefined) return undefined;
-    const { beginning, overlap, reread } = changes;
-    return {
-      beginning,
-      overlap,
-      reread,
-      ...this.#list(['changes'], changes, ['since']),
-      ...this.#reads(['changes'], changes, 'stamp', 'gone'),
-    };
+  #search(at: string[], search: Definition['find']['email'], names: string[]) {
+    return search && this.#plan(['find', ...at], search, names, ['items']);
   }
 
   /** In order, since a step may use the ids of earlier ones. */
-  #steps(): StepPlan[] {
+  #steps() {
+    const { create: ofRecord, steps, update: ofUpdate } = this.#raw;
     const before: string[] = [];
-    return Object.entries(this.#raw.steps).map(([name, { fields, from, find, create, update }]) => {
+    return Object.entries(steps).map(([name, { fields, from, find, create, update }]) => {
       const at = (rest: string): Path => ['steps', name, rest];
       const names = ['reference', ...this.#fields, ...before];
       for (const [index, key] of fields.entries()) this.#field(['steps', name, 'fields', index], key);
       before.push(`steps.${name}`);
-      const { create: ofRecord, steps: all, update: ofUpdate } = this.#raw;
-      if (!uses([ofRecord, all, ofUpdate], `steps.${name}`))
+      if (!uses([ofRecord, steps, ofUpdate], `steps.${name}`))
         this.#wrong(['steps', name], `nothing uses {steps.${name}}: write its id into the record with "create.set".`);
       return {
         name: `steps.${name}`,
         fields,
-        from: this.#maybe(at('from'), from),
-        find: find && { ...this.#call(at('find'), find, names), ...this.#reads(at('find'), find, 'id') },
+        from: this.#expression(at('from'), from),
+        find: find && this.#plan(at('find'), find, names, ['id']),
         create: { ...this.#call(at('create'), create, names), ...this.#answers(at('create'), create, 'id') },
         update: update && this.#call(at('update'), update, [...names, 'id']),
       };
     });
   }
 
-  #filing(): FilesPlan | undefined {
+  #filing() {
     const { files } = this.#raw;
     if (files === undefined) return undefined;
     const { list, same = {}, download, upload } = files;
-    const at = (...rest: string[]): Path => ['files', ...rest];
     return {
-      list: { ...this.#list(at('list'), list, ['id'], 'id'), ...this.#reads(at('list'), list, 'name', 'id') },
-      same: this.#reads(at('same'), same, 'sha1', 'sha256', 'md5', 'base64'),
-      download: download && this.#call(at('download'), download, ['id', 'file.id']),
+      list: this.#plan(['files', 'list'], list, ['id'], ['items', 'name', 'id'], 'id'),
+      same: this.#reads(['files', 'same'], same, 'sha1', 'sha256', 'md5', 'base64'),
+      download: download && this.#call(['files', 'download'], download, ['id', 'file.id']),
       upload: {
-        ...this.#call(at('upload'), upload, FILE),
-        form: upload.form && this.#templates(at('upload', 'form'), upload.form, [...FILE, 'file']),
+        ...this.#call(['files', 'upload'], upload, FILE),
+        form: upload.form && this.#templates(['files', 'upload', 'form'], upload.form, [...FILE, 'file']),
       },
     };
   }
@@ -272,12 +250,11 @@ class Compiler {
     }
   }
 
-  #auth(): AuthPlan {
+  #auth() {
     const { bearer, basic, headers = {}, query = {}, oauth2, login } = this.#raw.auth;
     if (oauth2 !== undefined) {
       const { grant, credentials, ...texts } = oauth2;
-      const templates = this.#templates(['auth', 'oauth2'], texts as Record<string, string>, []);
-      return { kind: 'oauth2', texts: templates, grant, credentials };
+      return { kind: 'oauth2', grant, credentials, texts: this.#templates(['auth', 'oauth2'], texts, []) } as const;
     }
     if (login !== undefined)
       return {
@@ -285,30 +262,32 @@ class Compiler {
         call: this.#call(['auth', 'login'], login, []),
         ...this.#answers(['auth', 'login'], login, 'token'),
         headers: this.#headers(['auth', 'login', 'carry'], login.carry, ['token']),
-      };
+      } as const;
     const stated = this.#headers(['auth', 'headers'], headers, []);
     if (bearer !== undefined) stated['authorization'] = this.#template(['auth', 'bearer'], `Bearer ${bearer}`, []);
     if (basic !== undefined) {
       const { user, password } = this.#templates(['auth', 'basic'], basic, []);
-      const said = (values: Values): string => `${String(user?.(values))}:${String(password?.(values))}`;
+      const said = (values: Values): string => `${String(user(values))}:${String(password(values))}`;
       stated['authorization'] = (values) => `Basic ${Buffer.from(said(values)).toString('base64')}`;
     }
-    return { kind: 'headers', headers: stated, query: this.#templates(['auth', 'query'], query, []) };
+    return { kind: 'headers', headers: stated, query: this.#templates(['auth', 'query'], query, []) } as const;
   }
 
-  #write(at: Path, write: WriteOf, names: string[], of = this.#employees): WritePlan {
+  #write(at: Path, write: WriteOf, names: string[], of?: Written) {
+    const { read, record } = this.#raw;
+    const { read: reading, version, at: part } = of ?? { read, version: record.version, at: 'record' };
     const isWhole = write.as === 'put';
     const call = this.#call(at, write, names, at[0] === 'create' || isWhole ? undefined : 'id');
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
     if (!sends && write.get !== undefined)
       this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
-    if (isWhole && at[0] !== 'create' && of.read.get === undefined)
+    if (isWhole && at[0] !== 'create' && reading.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
     const isConditional = uses([requestOf(write), write.set], 'version');
-    if (isConditional && (of.version ?? of.read.version) === undefined)
+    if (isConditional && (version ?? reading.version) === undefined)
       this.#wrong(
         at,
-        `{version} is used, but neither "${of.at}.version" (of a record) nor "read.version" (headers.etag) says ` +
+        `{version} is used, but neither "${part}.version" (of a record) nor "read.version" (headers.etag) says ` +
           'where it is. Add one.',
       );
     if (write.unversioned && !isConditional)
@@ -318,22 +297,23 @@ class Compiler {
     return {
       ...call,
       // By default the record itself is sent.
-      body: call.body ?? ((values) => values['record']),
+      body: call.body ?? ((values: Values) => values['record']),
       as: write.as,
       set: Object.entries(write.set).map(([place, value]) => ({
         at: this.#place([...at, 'set', place], place),
         value: this.#template([...at, 'set', place], value, names),
       })),
+      /** With put: what the system gives and does not take back. */
       without: write.without.map((place, index) => this.#place([...at, 'without', index], place)),
+      /** The request names the record's version: the system refuses the write if the record has changed. */
       isConditional,
-      // SCIM servers need not have versions (RFC 7643, 3.1), and a draft of them names {version}.
+      /** Not sent for a record without a version. SCIM servers need not have any (RFC 7643, 3.1). */
       needsVersion: isConditional && !write.unversioned && write.as !== 'scim-patch',
     };
   }
 
-  #reading(at: Path, read: Definition['read']): HttpDefinition['reading'] {
-    const reads = { ...this.#reads(at, read, 'item'), ...this.#answers(at, read, 'version') };
-    return { ...this.#call(at, read, ['id'], 'id'), ...reads, absent: read.absent };
+  #reading(at: Path, read: Definition['read']) {
+    return { ...this.#plan(at, read, ['id'], ['item'], 'id'), ...this.#answers(at, read, 'version') };
   }
 
   /** Expressions of a whole answer; others read its body, or a record. */
@@ -352,15 +332,18 @@ class Compiler {
 
   /** The expressions of one part, by their keys. */
   #reads<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
-    const read = keys.map((key) => [key, this.#maybe([...at, key], part[key] as string | undefined)]);
-    return Object.fromEntries(read) as {
-      [One in Key]: undefined extends Part[One] ? Expression | undefined : Expression;
-    };
+    const read = keys.map((key) => [key, this.#expression([...at, key], part[key] as string | undefined)]);
+    return Object.fromEntries(read) as Reads<Part, Key>;
   }
 
-  #list(at: Path, request: ListOf, names: string[], needed?: 'id'): CallPlan & { items: Expression } {
-    const items = this.#compiled([...at, 'items'], request.items, compileList);
-    return { ...this.#call(at, request, names, needed), items };
+  #plan<Part extends RequestOf, Key extends keyof Part & string>(
+    at: Path,
+    part: Part,
+    names: string[],
+    keys: readonly Key[],
+    needed?: 'id' | 'ticket',
+  ): Plan<Part, Key> {
+    return { ...part, ...this.#call(at, part, names, needed), ...this.#reads(at, part, ...keys) } as Plan<Part, Key>;
   }
 
   /** `needed` is what the request has to name, so that it is about one employee. */
@@ -380,9 +363,7 @@ class Compiler {
       );
     if (needed !== undefined && !uses(request, needed))
       this.#wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
-    const { paging } = request;
-    const link = paging?.by === 'link' ? `headers.${paging.header ?? 'link'}` : undefined;
-    const all = paging === undefined ? names : [...names, ...PAGE];
+    const all = request.paging === undefined ? names : [...names, ...PAGE];
     const { file, line, column } = problemAt(this.#source, at, '');
     return {
       what: `${method.toUpperCase()} ${path.split('?', 1)[0]}`,
@@ -393,23 +374,32 @@ class Compiler {
       query: this.#templates([...at, 'query'], request.query ?? {}, all),
       headers: this.#headers([...at, 'headers'], request.headers ?? {}, all),
       body: request.body === undefined ? undefined : this.#template([...at, 'body'], request.body, all),
-      paging: paging && {
-        ...paging,
-        first: paging.first ?? 1,
-        size: paging.size ?? 100,
-        fixed: uses(requestOf(request), 'page.size') ? undefined : paging.size,
-        nextIn: this.#ofPage([...at, 'paging', 'next'], paging.next ?? link),
-        totalIn: this.#ofPage([...at, 'paging', 'total'], paging.total),
-      },
+      paging: this.paging([...at, 'paging'], request),
+    };
+  }
+
+  paging(at: Path, request: RequestOf) {
+    const { paging } = request;
+    if (paging === undefined) return undefined;
+    const link = paging.by === 'link' ? `headers.${paging.header ?? 'link'}` : undefined;
+    return {
+      ...paging,
+      first: paging.first ?? 1,
+      size: paging.size ?? 100,
+      /** The size of a page, if the request does not ask for one. */
+      fixed: uses(requestOf(request), 'page.size') ? undefined : paging.size,
+      nextIn: this.#ofPage([...at, 'next'], paging.next ?? link),
+      totalIn: this.#ofPage([...at, 'total'], paging.total),
     };
   }
 
   /** Reads the body of a page, or one of its headers: `headers.x-total-count`. */
-  #ofPage(at: Path, text: string | undefined): Expression | undefined {
+  #ofPage(at: Path, text: string | undefined) {
     const [, header] = /^headers\.([\w-]+)$/.exec(text ?? '') ?? [];
-    if (header !== undefined) return (answer) => (answer as Answer).headers[header.toLowerCase()];
-    const read = this.#maybe(at, text);
-    return read && ((answer) => read((answer as Answer).body));
+    const read = header === undefined ? this.#expression(at, text) : undefined;
+    if (header === undefined && read === undefined) return undefined;
+    return ({ headers, body }: { headers: Readonly<Record<string, unknown>>; body: unknown }): unknown =>
+      header === undefined ? read?.(body) : headers[header.toLowerCase()];
   }
 
   #field(at: Path, key: string): string {
@@ -418,16 +408,9 @@ class Compiler {
     return key;
   }
 
-  #maybe(at: Path, text: string | undefined): Expression | undefined {
-    return text === undefined ? undefined : this.#compiled(at, text, compileExpression);
-  }
-
-  #compiled(at: Path, text: string, compile: (text: string) => Expression): Expression {
-    return this.#tried(
-      at,
-      () => compile(text),
-      async () => undefined,
-    );
+  #expression(at: Path, text: string | undefined): Expression | undefined {
+    const compile = at.at(-1) === 'items' ? compileList : compileExpression;
+    return text === undefined ? undefined : this.#tried(at, () => compile(text), readsNothing);
   }
 
   #place(at: Path, text: string): PathStep[] {
@@ -442,16 +425,20 @@ class Compiler {
   }
 
   /** A numbered item of a list can only be read: a step may write it. */
-  #fieldPlans(at: Path, fields: Readonly<Record<string, FieldOf>>): FieldPlan[] {
-    return Object.entries(fields).map(([key, field]) => {
-      const path = this.#place([...at, key, 'at'], field.at);
-      return { ...field, key, path, read: this.#maybe([...at, key, 'read'], field.read) };
-    });
+  #fieldPlans(at: Path, fields: Readonly<Record<string, FieldOf>>) {
+    return Object.entries(fields).map(([key, field]) => ({
+      ...field,
+      key,
+      path: this.#place([...at, key, 'at'], field.at),
+      /** Set if the field is not read at its path. */
+      read: this.#expression([...at, key, 'read'], field.read),
+    }));
   }
 
-  #templates(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {
+  #templates<Texts extends Readonly<Record<string, string | undefined>>>(at: Path, texts: Texts, names: string[]) {
     const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
-    return Object.fromEntries(entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]));
+    const templates = entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]);
+    return Object.fromEntries(templates) as Record<keyof Texts, Template>;
   }
 
   /** By their names in lower case, because the names of headers have none. */
@@ -477,14 +464,10 @@ class Compiler {
           : didYouMean(used, known);
       return `"{${used}}" is not a placeholder here. ${hint}`;
     };
-    return this.#tried(
-      at,
-      () => compileTemplate(source, judge),
-      () => undefined,
-    );
+    return this.#tried(at, () => compileTemplate(source, judge), readsNothing);
   }
 
-  #tried<T>(at: Path, compile: () => T, otherwise: T): T {
+  #tried<Made>(at: Path, compile: () => Made, otherwise: Made): Made {
     try {
       return compile();
     } catch (error) {
@@ -497,4 +480,11 @@ class Compiler {
   #wrong(at: Path, text: string): void {
     this.problems.push(problemAt(this.#source, at, text));
   }
+}
+
+function mapOf<One, Made>(
+  parts: Readonly<Record<string, One>>,
+  make: (part: One, key: string) => Made,
+): ReadonlyMap<string, Made> {
+  return new Map(Object.entries(parts).map(([key, part]) => [key, make(part, key)]));
 }

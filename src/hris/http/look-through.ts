@@ -1,9 +1,9 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
-import type { CallPlan, HttpDefinition } from './definition.ts';
 import { type Expression, hasPlace } from './expression.ts';
 import type { Answer, Call, Defined } from './line.ts';
+import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { readPages } from './pages.ts';
 import { toEmployee } from './record.ts';
 import { unlessRefused, unreadable } from './unreadable.ts';

@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { CallPlan } from './definition.ts';
 import type { Expression } from './expression.ts';
 import { type Answer, addressOf, type Call, type Defined } from './line.ts';
+import type { CallPlan } from './load-definition.ts';
 import { asText, type Values } from './template.ts';
 import { unlessRefused, unreadable } from './unreadable.ts';
 

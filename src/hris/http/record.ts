@@ -3,8 +3,8 @@ import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
 import { foldText, refuseFields } from '../records.ts';
-import type { FieldPlan, HttpDefinition, WritePlan } from './definition.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
+import type { FieldPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import { dayAs, dayFrom, type Values } from './template.ts';
 
 /** A value to put into a record. */

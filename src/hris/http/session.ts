@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { AuthPlan, CallPlan, HttpDefinition } from './definition.ts';
 import { readPath } from './expression.ts';
+import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
 import { asText, rendered, type Values } from './template.ts';
 
 /** What each call carries to be authorised. */

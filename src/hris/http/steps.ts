@@ -1,8 +1,8 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { WriteOptions } from '../port.ts';
-import type { CallPlan, StepPlan } from './definition.ts';
 import type { Defined, DefinedLine } from './line.ts';
+import type { CallPlan, StepPlan } from './load-definition.ts';
 import { idOf } from './record.ts';
 import type { Values } from './template.ts';
 import { unlessAbsent, unreadable } from './unreadable.ts';
