@@ -74,6 +74,15 @@ export class ConnectorError extends Error {
   }
 }
 
+/** Bad data, or a rule that only a person can satisfy. */
+export function rejection(
+  code: string,
+  message: string,
+  more: Partial<Omit<ErrorFacts, 'code' | 'action' | 'message'>> = {},
+): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message, ...more });
+}
+
 /** Whether it is a ConnectorError, optionally with this code. */
 export function isConnectorError(error: unknown, code?: string): error is ConnectorError {
   return error instanceof ConnectorError && (code === undefined || error.code === code);

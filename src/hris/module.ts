@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejection } from '../errors.ts';
 import type { HrisAdapter } from './port.ts';
 
 /** The members that an adapter must have. */
@@ -73,5 +73,5 @@ function withModuleOption(adapter: HrisAdapter): HrisAdapter {
 }
 
 function refuse(message: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({ code: 'HRIS_MODULE_INVALID', action: 'reject', message, cause });
+  return rejection('HRIS_MODULE_INVALID', message, { cause });
 }

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import { askNumber, findEmployee, readEmployee } from './employees.ts';
@@ -129,11 +129,10 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
     return created(defined, { id: made, number: undefined }, signal);
   }
   if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true)
-    throw new ConnectorError({
-      code: 'HIRE_REJECTED',
-      action: 'reject',
-      message: `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
-    });
+    throw rejection(
+      'HIRE_REJECTED',
+      `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
+    );
   if (yesOrNo(await plan.done(body), 'pending.done') !== true)
     return { kind: 'pending', ticket, nextCheckMs: plan.every };
   const id = idOf(await plan.id(body));
@@ -154,5 +153,5 @@ function isGone({ status, code }: ConnectorError): boolean {
 function requestUnknown(what: string, cause: Pick<ConnectorError, 'status' | 'requestId'>): ConnectorError {
   const { status, requestId } = cause;
   const message = `${what} was answered ${status}: nobody is told what became of the request for the new employee.`;
-  return new ConnectorError({ code: 'REQUEST_UNKNOWN', action: 'reject', message, status, requestId, cause });
+  return rejection('REQUEST_UNKNOWN', message, { status, requestId, cause });
 }

@@ -6,6 +6,7 @@ import { duration, employeePage } from '../option-types.ts';
  * answers (a path, or JSONata); templates with `{placeholders}` make requests. load-definition checks both.
  */
 const expression = z.string().min(1).describe('A path such as name.givenName, or a JSONata expression');
+const maybe = (about: string) => expression.optional().describe(about);
 const template = z.string().min(1).describe('Text with {placeholders}');
 const name = z.string().regex(/^[A-Za-z]\w*$/, 'expected a name of letters and digits');
 
@@ -18,19 +19,15 @@ const paging = z
       .min(0)
       .optional()
       .describe('The number of the first page, 1 by default; or of the first item, which has no default'),
-    next: expression
-      .optional()
-      .describe(
-        'Where the body has the next cursor, or with link the address of the next page; or a header: ' +
-          'headers.x-next-cursor',
-      ),
+    next: maybe(
+      'Where the body has the next cursor, or with link the address of the next page; or a header: ' +
+        'headers.x-next-cursor',
+    ),
     header: z.string().optional().describe('With link: the header with the address of the next page; Link by default'),
-    total: expression
-      .optional()
-      .describe(
-        'Where the body has the number of all records, or a header: headers.x-total-count; leave it out if it counts ' +
-          'records that the list does not show',
-      ),
+    total: maybe(
+      'Where the body has the number of all records, or a header: headers.x-total-count; leave it out if it counts ' +
+        'records that the list does not show',
+    ),
   })
   .describe('The request uses {page.offset}, {page.number}, {page.size} or {page.cursor}; `link` follows RFC 8288');
 
@@ -82,11 +79,9 @@ const write = {
 const reading = z.strictObject({
   ...request,
   item: expression.default('$'),
-  version: expression
-    .optional()
-    .describe(
-      'Of { status, headers, body }: the version of what was read, if the record does not have it: headers.etag',
-    ),
+  version: maybe(
+    'Of { status, headers, body }: the version of what was read, if the record does not have it: headers.etag',
+  ),
   absent: z.array(z.int()).default([404, 410]).describe('Statuses that mean that nobody is there'),
 });
 
@@ -127,7 +122,7 @@ const step = z
       .array(name)
       .default([])
       .describe('Fields that are written here and not in the record; without any, the part is always made'),
-    from: expression.optional().describe('Of a record: the id of the part that it already has'),
+    from: maybe('Of a record: the id of the part that it already has'),
     find: z
       .strictObject({ ...request, id: expression })
       .optional()
@@ -170,7 +165,7 @@ const webhooks = z.strictObject({
 
 const field = z.strictObject({
   at: z.string().min(1).describe('Its place in the record: name.givenName, emails[type="work"].value'),
-  read: expression.optional().describe('How it is read, if not at its place: department_id[1]'),
+  read: maybe('How it is read, if not at its place: department_id[1]'),
   label: z.string().optional(),
   type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
   required: z.boolean().default(false),
@@ -189,7 +184,7 @@ const field = z.strictObject({
 const requisitions = z
   .strictObject({
     id: expression.describe('The id of a position'),
-    open: expression.optional().describe('True of an open position; by default all listed ones are open'),
+    open: maybe('True of an open position; by default all listed ones are open'),
     version: expression.optional(),
     fields: z.record(name, field),
     list: z.strictObject(listing),
@@ -205,7 +200,7 @@ const lists = z
       ...listing,
       id: expression.describe('Of an entry: its key, which stays the same when it is renamed'),
       label: expression.describe('Of an entry: its name'),
-      active: expression.optional().describe('True of an entry that can be chosen; by default all listed ones can'),
+      active: maybe('True of an entry that can be chosen; by default all listed ones can'),
     }),
   )
   .describe('Lists that the options of select fields follow: departments, cost centres, sites');
@@ -220,7 +215,7 @@ const refusal = z.strictObject({
   status: z
     .union([z.int(), z.array(z.int())], 'expected a status such as 409, or a list: [400, 422]')
     .transform((status) => [status].flat()),
-  when: expression.optional().describe('Of { status, headers, body }: true, or something, if this row applies'),
+  when: maybe('Of { status, headers, body }: true, or something, if this row applies'),
   means: z.enum(['reject', 'retry', 'throttle', 'reauthorize', 'exists', 'absent', 'stale']),
   field: name.optional().describe('The field that the refusal is about'),
 });
@@ -258,7 +253,7 @@ export const definitionSchema = z.strictObject({
     id: expression,
     number: expression.optional(),
     reference: z.string().optional().describe('Where the record stores our reference'),
-    former: expression.optional().describe('True if the employment has ended'),
+    former: maybe('True if the employment has ended'),
     version: expression.optional(),
   }),
   fields: z.record(name, field),
@@ -285,12 +280,10 @@ export const definitionSchema = z.strictObject({
     .describe('Asks for the employee number by {id}, if records do not have it'),
   create: z.strictObject({
     ...write,
-    id: expression.optional().describe('Of { status, headers, body }: the id; by default the id of the record in body'),
+    id: maybe('Of { status, headers, body }: the id; by default the id of the record in body'),
     number: expression.optional(),
-    item: expression.optional().describe('Of { status, headers, body }: the record'),
-    ticket: expression
-      .optional()
-      .describe('Of { status, headers, body }: the ticket to ask with later, if the answer is not final'),
+    item: maybe('Of { status, headers, body }: the record'),
+    ticket: maybe('Of { status, headers, body }: the ticket to ask with later, if the answer is not final'),
   }),
   pending: z
     .strictObject({
@@ -316,7 +309,7 @@ export const definitionSchema = z.strictObject({
       stamp: expression.describe('When a record changed, as ISO 8601 or as text that sorts by time'),
       beginning: z.string().default('1970-01-01T00:00:00Z'),
       overlap: duration.default(60_000).describe('How late a change may appear'),
-      gone: expression.optional().describe('True of a record that was deleted'),
+      gone: maybe('True of a record that was deleted'),
       reread: z.boolean().default(false).describe('The list has only ids, so each record is read separately'),
     })
     .optional()
@@ -338,9 +331,7 @@ export const definitionSchema = z.strictObject({
     .strictObject({ ...request, account: account.optional() })
     .describe('A call that reads no person, and fails if the credentials are wrong'),
   errors: z.array(refusal).default([]),
-  said: expression
-    .optional()
-    .describe('Of { status, headers, body }: text that people may see; values that were sent are removed'),
+  said: maybe('Of { status, headers, body }: text that people may see; values that were sent are removed'),
 });
 
 /** For editors. */

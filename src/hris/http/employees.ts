@@ -1,14 +1,15 @@
 import { dayOf } from '../../day-of.ts';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, EmployeeRecord, WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.ts';
 import type { Defined } from './line.ts';
 import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
 import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody } from './look-through.ts';
 import { assertFits, hasAddress, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
 import { takeSteps, withFields } from './steps.ts';
-import { asText, type Values } from './template.ts';
+import type { Values } from './template.ts';
 import { unlessAbsent, unlessRefused, unreadable } from './unreadable.ts';
 
 /** A record in the system's form, and as an employee. */
@@ -57,26 +58,22 @@ function wantedBy(key: FindKey): Comparison['wanted'] {
  */
 export async function isTaken(defined: Defined, field: string, value: string, signal: AbortSignal): Promise<boolean> {
   const { taken, name } = defined.definition;
-  const fits = ({ fields }: EmployeeRecord): boolean => foldText(asText(fields[field] ?? '')) === foldText(value);
+  const fits = ({ fields }: EmployeeRecord): boolean => foldText(cellText(fields[field])) === foldText(value);
   const plan = taken.get(field);
   const search = { plan, values: { value }, compared: [field], wanted: { fields: { [field]: value } }, fits };
   const { refs, isWhole, isSeen } = await searchFor(defined, search, signal);
   if (refs.length > 0 || isWhole || isSeen) return refs.length > 0;
   if (plan !== undefined)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'reject',
-      message:
-        `${name} does not show who has the ${field}, neither in its answer to ${plan.what} nor in a list of ` +
+    throw rejection(
+      'HRIS_UNREADABLE_ANSWER',
+      `${name} does not show who has the ${field}, neither in its answer to ${plan.what} nor in a list of ` +
         `everybody. Check "${plan.purpose}" of the definition.`,
-    });
-  throw new ConnectorError({
-    code: 'HRIS_TOO_MANY',
-    action: 'reject',
-    message:
-      `${name} has too many employees to read them all, and the definition has no search for ${field}. Add ` +
+    );
+  throw rejection(
+    'HRIS_TOO_MANY',
+    `${name} has too many employees to read them all, and the definition has no search for ${field}. Add ` +
       `find.taken.${field} to the definition.`,
-  });
+  );
 }
 
 interface Search extends Comparison {
@@ -186,26 +183,24 @@ export async function amendEmployee(
 
 export async function terminateEmployee(
   defined: Defined,
-  plan: WritePlan & { takesDay: boolean },
+  plan: WritePlan,
   { id, lastDay }: { id: string; lastDay: string },
   options: WriteOptions,
 ): Promise<void> {
   const { definition } = defined;
   if (!plan.takesDay && !hasEnded(lastDay) && lastDay !== dayOf(Date.now()))
-    throw new ConnectorError({
-      code: 'HRIS_NO_LAST_DAY',
-      action: 'reject',
-      message:
-        `${definition.name} ends an employment at once and keeps no last day, but ${lastDay} is in the future. ` +
+    throw rejection(
+      'HRIS_NO_LAST_DAY',
+      `${definition.name} ends an employment at once and keeps no last day, but ${lastDay} is in the future. ` +
         'Answer again on that day, or end the employment there.',
-    });
+    );
   await writeEmployee(defined, plan, { id, fields: {}, values: { lastDay } }, options);
 }
 
 /** A request that only says that somebody is back does not lose the fields: an update follows. */
 export async function rehireEmployee(
   defined: Defined,
-  plan: WritePlan & { sendsFields: boolean },
+  plan: WritePlan,
   what: { id: string; fields: EmployeeFields },
   options: WriteOptions,
 ): Promise<void> {
@@ -245,13 +240,11 @@ export async function writeEmployee(
 function assertVersion({ what, purpose }: CallPlan, version: unknown): void {
   if (version !== undefined && version !== null && version !== '') return;
   const record = purpose === 'read' ? 'record' : 'requisitions';
-  throw new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'reject',
-    message:
-      `${what} was answered without a version, and nothing was written: it could overwrite an edit. Check ` +
+  throw rejection(
+    'HRIS_UNREADABLE_ANSWER',
+    `${what} was answered without a version, and nothing was written: it could overwrite an edit. Check ` +
       `"${purpose}.version" or "${record}.version" of the definition; "unversioned: true" of the write allows it.`,
-  });
+  );
 }
 
 /** Other ids would change the address. */
@@ -266,6 +259,5 @@ async function heldOf(defined: Defined, id: string, signal: AbortSignal): Promis
 }
 
 function notFound({ name }: HttpDefinition): ConnectorError {
-  const message = `${name} has no employee with this id.`;
-  return new ConnectorError({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject', message });
+  return rejection('EMPLOYEE_NOT_FOUND', `${name} has no employee with this id.`);
 }

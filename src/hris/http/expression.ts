@@ -126,13 +126,12 @@ function compileJsonata(text: string): Expression {
     throw new BadExpression(`is not a JSONata expression${where}: ${message ?? 'it cannot be read'}.${hint}`);
   }
   assertNames(compiled.ast());
-  // An expression may fail on an unexpected answer: then it reads nothing, as a path would.
-  return async (input) => plain(await compiled.evaluate(input).catch(() => undefined));
-}
-
-/** JSONata's lists carry marks; copy them to plain lists. */
-function plain(value: unknown): unknown {
-  return Array.isArray(value) ? Array.from(value as unknown[]) : value;
+  return async (input) => {
+    // An expression may fail on an unexpected answer: then it reads nothing, as a path would.
+    const value: unknown = await compiled.evaluate(input).catch(() => undefined);
+    // JSONata's lists carry marks; copy them to plain lists.
+    return Array.isArray(value) ? Array.from(value as unknown[]) : value;
+  };
 }
 
 /**
@@ -146,9 +145,10 @@ export function readPath(record: unknown, path: readonly PathStep[], all = false
     if ('name' in step)
       value = Array.isArray(value) && value !== record ? membersOf(value, step.name) : memberOf(value, step.name);
     else {
-      const items = asList(value);
+      const items: unknown[] = [value].flat();
       const fitting = pickedFrom(items, step);
-      const isList = Array.isArray(value) && (items.length === 0 || items.some((item) => isThere(item, step.where)));
+      const isNamed = items.length === 0 || items.some((item) => memberOf(item, step.where) !== undefined);
+      const isList = Array.isArray(value) && isNamed;
       if (!all) value = fitting[0];
       else value = fitting.length > 0 || isList ? fitting : undefined;
     }
@@ -161,10 +161,6 @@ function pickedFrom(items: readonly unknown[], { where, is }: { where: string; i
   const texts = items.map((item) => String(memberOf(item, where)));
   const fold = texts.includes(is) ? (text: string) => text : (text: string) => text.toLowerCase();
   return items.filter((_item, at) => fold(texts[at] ?? '') === fold(is));
-}
-
-function isThere(item: unknown, name: string): boolean {
-  return memberOf(item, name) !== undefined;
 }
 
 /** Whether a record has a place, though it may be empty there: null, or a list without the item. */
@@ -219,8 +215,4 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined;
-}
-
-function asList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [value];
 }

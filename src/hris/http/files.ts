@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isConnectorError } from '../../errors.ts';
 import type { EmployeeFile, WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import type { Defined } from './line.ts';
 import type { FilesPlan } from './load-definition.ts';
 import { recordsIn } from './look-through.ts';
 import { readPages } from './pages.ts';
 import { idOf } from './record.ts';
 import { unlessThere } from './steps.ts';
-import { asText } from './template.ts';
 
 /** Puts a file into the employee's record, unless the same bytes are there under this name. */
 export async function deliverFile(
@@ -42,7 +42,7 @@ export async function isThere(
   const pages = readPages(defined, { plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
   for await (const { items } of pages)
     for (const item of items) {
-      if (asText((await list.name(item)) ?? '') !== file.name) continue;
+      if (cellText(await list.name(item)) !== file.name) continue;
       for (const [digest, read] of Object.entries(same))
         if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
       const fileId = idOf(await list.id?.(item));

@@ -1,6 +1,6 @@
 import { isAsyncFunction } from 'node:util/types';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { rejection } from '../../errors.ts';
 import { loadModule } from '../module.ts';
 
 /** Functions for what a definition's file cannot express; a module beside it exports them. All are synchronous. */
@@ -40,20 +40,18 @@ const Hooks = z.strictObject({
 export function readHooks(place: string): CalledHooks {
   const { hooks } = loadModule(place);
   if (!Hooks.safeParse(hooks).success)
-    throw new ConnectorError({
-      code: 'HRIS_MODULE_INVALID',
-      action: 'reject',
-      message: `The module ${place} must export "hooks" with the functions request, record or write, and nothing else.`,
-    });
+    throw rejection(
+      'HRIS_MODULE_INVALID',
+      `The module ${place} must export "hooks" with the functions request, record or write, and nothing else.`,
+    );
   const own = hooks as DefinitionHooks;
   const called = Object.keys(own).map((name) => {
     const call = own[name as keyof DefinitionHooks] as ((given: unknown, more: unknown) => unknown) | undefined;
     if (isAsyncFunction(call))
-      throw new ConnectorError({
-        code: 'HRIS_MODULE_INVALID',
-        action: 'reject',
-        message: `The hook "${name}" of the module ${place} must return at once: write it without async.`,
-      });
+      throw rejection(
+        'HRIS_MODULE_INVALID',
+        `The hook "${name}" of the module ${place} must return at once: write it without async.`,
+      );
     return [
       name,
       (given: unknown, more: unknown) => changed(given, (copy) => call?.call(own, copy, more), { place, name }),

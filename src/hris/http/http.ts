@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, rejection } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
@@ -17,6 +17,7 @@ import type {
   Requisition,
   Requisitions,
 } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import { readApart, sortRead } from '../read-many.ts';
 import { probed } from '../records.ts';
 import { askCreate, createEmployee } from './create.ts';
@@ -37,7 +38,7 @@ import { loadDefinition } from './load-definition.ts';
 import { employeesIn, recordsIn } from './look-through.ts';
 import { type Page, type PageEnd, readPages } from './pages.ts';
 import { idOf, toEmployee } from './record.ts';
-import { asText, type Values } from './template.ts';
+import type { Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
 
 /** A definition in a tenant's options: its file and text. */
@@ -72,11 +73,10 @@ export const http: HrisAdapter<CommonOptions> = {
   },
   employeeFields: () => [],
   open: async () => {
-    throw new ConnectorError({
-      code: 'HRIS_OPTIONS_INVALID',
-      action: 'reject',
-      message: 'The HR system of kind http has no definition. Name its file under hris.definition.',
-    });
+    throw rejection(
+      'HRIS_OPTIONS_INVALID',
+      'The HR system of kind http has no definition. Name its file under hris.definition.',
+    );
   },
 };
 
@@ -107,11 +107,17 @@ function adapterOf({ file, text }: DefinitionFile): HrisAdapter<CommonOptions> {
 function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
   const fields = fieldsOf(definition);
   const positions = definition.positions && fieldsOf(definition.positions.of);
-  const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) => (secret ? [key] : []));
+  const named = Object.entries(definition.options);
+  const secrets = named.flatMap(([key, { secret }]) => (secret ? [key] : []));
+  // Only the author of a definition knows which of its options names a company.
+  const open = named.flatMap(([key, { secret }]) => (secret ? [] : [key]));
   if (definition.webhooks !== undefined) secrets.push('webhookKeys');
   return {
     optionsSchema: () => optionsOf(definition),
-    systemOf: (options) => ({ url: sameAddress(options.url), ...openOptions(definition, options) }),
+    systemOf: (options) => ({
+      url: sameAddress(options.url),
+      ...Object.fromEntries(open.map((key) => [key, String(options[key])])),
+    }),
     secrets,
     ...(definition.webhooks && { webhooks: definition.webhooks }),
     employeeFields: () => fields,
@@ -148,12 +154,6 @@ export interface OpenDefinition {
   connection: HrisConnection;
   /** Deletes an employee for good; absent if the definition does not say how. */
   remove?: (id: string, signal: AbortSignal) => Promise<void>;
-}
-
-/** The definition's own options that are not secret: only its author knows which of them names a company. */
-function openOptions(definition: HttpDefinition, options: CommonOptions): Record<string, string> {
-  const open = Object.entries(definition.options).filter(([, { secret }]) => !secret);
-  return Object.fromEntries(open.map(([key]) => [key, String(options[key])]));
 }
 
 /** The options that a tenant file may have beside `kind` and `connection`. */
@@ -249,7 +249,7 @@ async function readList(defined: Defined, list: string, signal: AbortSignal): Pr
   for await (const { items } of wholeList(defined, { plan, signal }, 'some of its entries would pass for gone'))
     for (const item of items) {
       if (active !== undefined && (await active(item)) !== true) continue;
-      const [key, name] = [idOf(await id(item)), asText(await label(item))];
+      const [key, name] = [idOf(await id(item)), cellText(await label(item))];
       if (key !== undefined && name !== undefined && name !== '') entries.push({ id: key, label: name });
     }
   return entries;
@@ -278,11 +278,10 @@ async function* wholeList(
         `something else: remove "${plan.purpose}.paging.total" from the definition.`,
     });
   const [how, next] = PARTIAL[end ?? 'long'];
-  throw new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'reject',
-    message: `${plan.what} ${how}, so ${whose}. Check "${plan.purpose}.paging" of the definition: ${next}.`,
-  });
+  throw rejection(
+    'HRIS_UNREADABLE_ANSWER',
+    `${plan.what} ${how}, so ${whose}. Check "${plan.purpose}.paging" of the definition: ${next}.`,
+  );
 }
 
 /** Why a list is not whole, and what to set. */
@@ -310,7 +309,7 @@ function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['p
   const assertOpen = async (id: string, signal: AbortSignal): Promise<void> => {
     if ((await read(id, signal)).length > 0) return;
     const message = `${defined.definition.name} has no open requisition with this id.`;
-    throw new ConnectorError({ code: 'REQUISITION_NOT_FOUND', action: 'reject', message });
+    throw rejection('REQUISITION_NOT_FOUND', message);
   };
   return {
     async listOpen(signal) {
@@ -406,15 +405,12 @@ async function changedEmployees(
   const read = await readApart(page, readOne, async () => (await probeOf(defined, signal)).ok);
   const more = waiting.length > size;
   const last = page.at(-1);
-  const ids = page.map(({ id }) => id);
+  const [ids, stamps] = [page.map(({ id }) => id), page.map(({ at }) => at)];
   return {
     ...sortRead(ids, read),
     next: nextChangeCursor(before, {
       after: more && last !== undefined ? placeOf(last) : undefined,
-      latest: latestOf(
-        page.map(({ at }) => at),
-        clock,
-      ),
+      latest: latestOf(stamps, clock),
       clock,
       overlapMs: overlap,
     }),
@@ -441,7 +437,7 @@ async function readChanges(
       const { requestId } = answer.at;
       // Left out, this change would never be seen, and without a stamp it would be left out later.
       if (id === undefined) throw unreadable(plan.what, 'with a record that has no id', '"record.id"', requestId);
-      const at = asText(stamp ?? '');
+      const at = cellText(stamp);
       if (at === '') throw unreadable(plan.what, 'with a record that has no stamp', '"changes.stamp"', requestId);
       changes.push({ id, at, gone: gone === true, raw });
     }

@@ -3,10 +3,11 @@ import type { EmployeeFields } from '../../hire/hire.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson } from '../http-line.ts';
+import { cellText } from '../read-cell.ts';
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
-import { asText, rendered, type Values } from './template.ts';
+import { rendered, type Values } from './template.ts';
 
 /** What a definition's calls need from a tenant file. */
 export interface LineOptions {
@@ -67,12 +68,12 @@ const MOST_RENEWALS = 3;
 
 /** The line of one connection; logs in if the definition says how. */
 export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
-  const own = options.own;
+  const { own } = options;
   const { tls, limits: told } = definition;
   const line = openLine(options.url, {
     allowPrivate: options.allowPrivateAddress,
     limits,
-    tls: tls && { cert: asText(tls.certificate(own)), key: asText(tls.key(own)) },
+    tls: tls && { cert: cellText(tls.certificate(own)), key: cellText(tls.key(own)) },
     budget: Object.fromEntries(
       Object.entries(told ?? {}).flatMap(([usual, header]) =>
         header === undefined ? [] : [[`ratelimit-${usual}`, header]],
@@ -239,7 +240,7 @@ async function contentOf(
     const parts = new FormData();
     for (const [name, template] of Object.entries(form)) {
       const value = template(values);
-      if (value !== undefined && value !== null) parts.set(name, value instanceof File ? value : asText(value));
+      if (value !== undefined && value !== null) parts.set(name, value instanceof File ? value : cellText(value));
     }
     const encoded = new Response(parts);
     return { type: encoded.headers.get('content-type') ?? '', body: Buffer.from(await encoded.bytes()) };
@@ -247,7 +248,7 @@ async function contentOf(
   const body = made?.(values);
   if (body === undefined) return undefined;
   if (!type.startsWith('application/x-www-form-urlencoded')) return { type, body: JSON.stringify(body) };
-  const entries = Object.entries(body as Record<string, unknown>).map(([key, value]) => [key, asText(value ?? '')]);
+  const entries = Object.entries(body as Record<string, unknown>).map(([key, value]) => [key, cellText(value)]);
   return { type, body: new URLSearchParams(Object.fromEntries(entries) as Record<string, string>).toString() };
 }
 

@@ -77,12 +77,7 @@ const MADE = ['record', 'reference'];
 const CHANGED = ['record', 'id', 'version', 'today'];
 const ENDED = [...CHANGED, 'lastDay'];
 
-/** A kind of record that is written: how to read one, and where its version is. */
-interface Written {
-  read: Definition['read'];
-  version: string | undefined;
-  at: 'record' | 'requisitions';
-}
+type Page = Readonly<{ headers: Readonly<Record<string, unknown>>; body: unknown }>;
 
 const readsNothing = (): undefined => undefined;
 
@@ -124,7 +119,7 @@ class Compiler {
         name: this.#search(['name'], find.name, ['fullName', 'givenName', 'familyName']),
       },
       /** By field: how to find the employees who have a value of it. */
-      taken: mapOf(find.taken, (of, key) => this.#search(['taken', key], of, ['value'])),
+      taken: new Map(Object.entries(find.taken).map(([key, of]) => [key, this.#search(['taken', key], of, ['value'])])),
       everybody: find.all && this.#plan(['find', 'all'], find.all, [], ['items']),
       reading: this.#reading(['read'], raw.read),
       /** How to ask for the number, if no record has it. */
@@ -135,18 +130,17 @@ class Compiler {
       },
       asking: pending && this.#plan(['pending'], pending, ['ticket'], ['done', 'id', 'refused', 'number'], 'ticket'),
       updating: this.#write(['update'], update, [...CHANGED, ...parts]),
-      terminating: terminate && {
-        ...this.#write(['terminate'], terminate, [...ENDED, ...parts]),
-        takesDay: uses(terminate, 'lastDay'),
-      },
-      rehiring: rehire && {
-        ...this.#write(['rehire'], rehire, [...CHANGED, ...parts]),
-        sendsFields: unsentBy(rehire, raw.fields, raw.steps).length === 0,
-      },
+      terminating: terminate && this.#write(['terminate'], terminate, [...ENDED, ...parts]),
+      rehiring: rehire && this.#write(['rehire'], rehire, [...CHANGED, ...parts]),
       removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
       changing: changes && this.#plan(['changes'], changes, ['since'], ['items', 'stamp', 'gone']),
       steps: this.#steps(),
-      lists: mapOf(raw.lists, (list, key) => this.#plan(['lists', key], list, [], ['items', 'id', 'label', 'active'])),
+      lists: new Map(
+        Object.entries(raw.lists).map(([key, list]) => [
+          key,
+          this.#plan(['lists', key], list, [], ['items', 'id', 'label', 'active']),
+        ]),
+      ),
       filing: this.#filing(),
       describing: describe && this.#plan(['describe'], describe, [], ['fields']),
       /** Our client certificate and its key. */
@@ -188,7 +182,7 @@ class Compiler {
         reference: undefined,
       },
       reading: this.#reading(at('read'), read),
-      updating: this.#write(at('update'), update, names, { read, version: raw.version, at: 'requisitions' }),
+      updating: this.#write(at('update'), update, names, { part: 'requisitions', read, version: raw.version }),
       numbering: undefined,
       steps: [],
       hooks: { ...employees.hooks, record: noHooks.record },
@@ -197,7 +191,7 @@ class Compiler {
     return { of, listing: { ...this.#plan(at('list'), list, [], ['items']), id } };
   }
 
-  #search(at: string[], search: Definition['find']['email'], names: string[]) {
+  #search(at: string[], search: Definition['find']['email'], names: readonly string[]) {
     return search && this.#plan(['find', ...at], search, names, ['items']);
   }
 
@@ -273,21 +267,25 @@ class Compiler {
     return { kind: 'headers', headers: stated, query: this.#templates(['auth', 'query'], query, []) } as const;
   }
 
-  #write(at: Path, write: WriteOf, names: string[], of?: Written) {
-    const { read, record } = this.#raw;
-    const { read: reading, version, at: part } = of ?? { read, version: record.version, at: 'record' };
+  /** `of`: the kind of record that is written, how to read one, and where its version is. */
+  #write(
+    at: Path,
+    write: WriteOf,
+    names: readonly string[],
+    of = { part: 'record', read: this.#raw.read, version: this.#raw.record.version },
+  ) {
     const isWhole = write.as === 'put';
     const call = this.#call(at, write, names, at[0] === 'create' || isWhole ? undefined : 'id');
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
     if (!sends && write.get !== undefined)
       this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
-    if (isWhole && at[0] !== 'create' && reading.get === undefined)
+    if (isWhole && at[0] !== 'create' && of.read.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
     const isConditional = uses([requestOf(write), write.set], 'version');
-    if (isConditional && (version ?? reading.version) === undefined)
+    if (isConditional && (of.version ?? of.read.version) === undefined)
       this.#wrong(
         at,
-        `{version} is used, but neither "${part}.version" (of a record) nor "read.version" (headers.etag) says ` +
+        `{version} is used, but neither "${of.part}.version" (of a record) nor "read.version" (headers.etag) says ` +
           'where it is. Add one.',
       );
     if (write.unversioned && !isConditional)
@@ -309,6 +307,8 @@ class Compiler {
       isConditional,
       /** Not sent for a record without a version. SCIM servers need not have any (RFC 7643, 3.1). */
       needsVersion: isConditional && !write.unversioned && write.as !== 'scim-patch',
+      takesDay: uses(write, 'lastDay'),
+      sendsFields: unsentBy(write, this.#raw.fields, this.#raw.steps).length === 0,
     };
   }
 
@@ -339,7 +339,7 @@ class Compiler {
   #plan<Part extends RequestOf, Key extends keyof Part & string>(
     at: Path,
     part: Part,
-    names: string[],
+    names: readonly string[],
     keys: readonly Key[],
     needed?: 'id' | 'ticket',
   ): Plan<Part, Key> {
@@ -347,7 +347,7 @@ class Compiler {
   }
 
   /** `needed` is what the request has to name, so that it is about one employee. */
-  #call(at: Path, request: RequestOf, names: string[], needed?: 'id' | 'ticket'): CallPlan {
+  #call(at: Path, request: RequestOf, names: readonly string[], needed?: 'id' | 'ticket'): CallPlan {
     const used = METHODS.filter((method) => request[method] !== undefined);
     const method = used[0] ?? 'get';
     if (used.length !== 1)
@@ -394,12 +394,11 @@ class Compiler {
   }
 
   /** Reads the body of a page, or one of its headers: `headers.x-total-count`. */
-  #ofPage(at: Path, text: string | undefined) {
+  #ofPage(at: Path, text: string | undefined): ((answer: Page) => unknown) | undefined {
     const [, header] = /^headers\.([\w-]+)$/.exec(text ?? '') ?? [];
-    const read = header === undefined ? this.#expression(at, text) : undefined;
-    if (header === undefined && read === undefined) return undefined;
-    return ({ headers, body }: { headers: Readonly<Record<string, unknown>>; body: unknown }): unknown =>
-      header === undefined ? read?.(body) : headers[header.toLowerCase()];
+    if (header !== undefined) return ({ headers }) => headers[header.toLowerCase()];
+    const read = this.#expression(at, text);
+    return read && (({ body }) => read(body));
   }
 
   #field(at: Path, key: string): string {
@@ -435,14 +434,18 @@ class Compiler {
     }));
   }
 
-  #templates<Texts extends Readonly<Record<string, string | undefined>>>(at: Path, texts: Texts, names: string[]) {
+  #templates<Texts extends Readonly<Record<string, string | undefined>>>(
+    at: Path,
+    texts: Texts,
+    names: readonly string[],
+  ) {
     const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
     const templates = entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]);
     return Object.fromEntries(templates) as Record<keyof Texts, Template>;
   }
 
   /** By their names in lower case, because the names of headers have none. */
-  #headers(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {
+  #headers(at: Path, texts: Readonly<Record<string, string>>, names: readonly string[]): Record<string, Template> {
     for (const name of Object.keys(texts).filter((one) => !HEADER_NAME.test(one)))
       this.#wrong(
         [...at, name],
@@ -452,7 +455,7 @@ class Compiler {
     return Object.fromEntries(templates.map(([name, template]) => [name.toLowerCase(), template]));
   }
 
-  #template(at: Path, source: unknown, names: string[]): Template {
+  #template(at: Path, source: unknown, names: readonly string[]): Template {
     const known = [...this.#options, ...names];
     const judge = (used: string): string | undefined => {
       if (known.includes(used)) return undefined;
@@ -480,11 +483,4 @@ class Compiler {
   #wrong(at: Path, text: string): void {
     this.problems.push(problemAt(this.#source, at, text));
   }
-}
-
-function mapOf<One, Made>(
-  parts: Readonly<Record<string, One>>,
-  make: (part: One, key: string) => Made,
-): ReadonlyMap<string, Made> {
-  return new Map(Object.entries(parts).map(([key, part]) => [key, make(part, key)]));
 }

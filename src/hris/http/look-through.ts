@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { type ConnectorError, isConnectorError, rejection } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type Expression, hasPlace } from './expression.ts';
@@ -176,25 +176,21 @@ async function missingIn(raw: unknown, places: readonly Place[]): Promise<Place[
 
 /** Many systems ignore a filter that they do not know, and give the first page of everybody. */
 function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'reject',
-    message:
-      `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
+  return rejection(
+    'HRIS_UNREADABLE_ANSWER',
+    `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
       'nobody has: the HR system may ignore the filter, and whoever is meant may be on a later page. Check the ' +
       `request of "${purpose}" in the definition, or name its "paging".`,
-  });
+  );
 }
 
 function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {
   const keys = [purpose, ...places.map(({ name }) => name)].map((key) => `"${key}"`).join(', ');
-  return new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'reject',
-    message:
-      `${what} was answered with records that do not show what was searched for, so that nobody knows whether it is ` +
+  return rejection(
+    'HRIS_UNREADABLE_ANSWER',
+    `${what} was answered with records that do not show what was searched for, so that nobody knows whether it is ` +
       `there. Check ${keys} of the definition.`,
-  });
+  );
 }
 
 /** Records of employees, as the hook makes them. */

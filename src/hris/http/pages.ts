@@ -1,8 +1,9 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { cellText } from '../read-cell.ts';
 import type { Expression } from './expression.ts';
 import { type Answer, addressOf, type Call, type Defined } from './line.ts';
 import type { CallPlan } from './load-definition.ts';
-import { asText, type Values } from './template.ts';
+import type { Values } from './template.ts';
 import { unlessRefused, unreadable } from './unreadable.ts';
 
 /** The call of a list; `id` is where an item has its id, if it is not an employee, and `stamp` the time of a change. */
@@ -154,7 +155,8 @@ async function toldNext(
   if (given === undefined) return undefined;
   if (given === null || given === '' || given === false) return 'end';
   if (paging.by === 'link') {
-    const target = holdsLinks(given) ? nextTarget(given) : asText([given].flat()[0] ?? '').trim();
+    const first = cellText([given].flat()[0]).trim();
+    const target = first.startsWith('<') ? nextTarget(given) : first;
     if (target === undefined || target === '') return undefined;
     const path = pathFrom(asked, target);
     if (path === undefined) throw wrong('with a link to the next page that is no address', 'paging');
@@ -180,11 +182,6 @@ function nextTarget(header: unknown): string | undefined {
     if (words.includes('next')) return target;
   }
   return undefined;
-}
-
-/** Whether a header holds links rather than an address alone. */
-function holdsLinks(header: unknown): boolean {
-  return /^\s*</.test([header].flat().join(', '));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../errors.ts';
+import { rejection } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
@@ -42,13 +42,11 @@ export async function toEmployee(
  */
 export function yesOrNo(value: unknown, key: string): boolean | undefined {
   if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined;
-  throw new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'reject',
-    message:
-      `"${key}" of the definition gives neither true nor false of an answer. Write a comparison, such as ` +
+  throw rejection(
+    'HRIS_UNREADABLE_ANSWER',
+    `"${key}" of the definition gives neither true nor false of an answer. Write a comparison, such as ` +
       'status = "left" or leftOn != null.',
-  });
+  );
 }
 
 /** Most expressions are paths, which return their values directly. */
@@ -70,13 +68,10 @@ export function idOf(value: unknown): string | undefined {
  */
 export function hasAddress(definition: HttpDefinition, keys: readonly string[], raw: unknown, address: string) {
   const lists = definition.fields.filter(({ key, path }) => keys.includes(key) && path.some((step) => 'where' in step));
-  const held = lists.flatMap(({ path }) =>
-    readPath(
-      raw,
-      path.filter((step) => 'name' in step),
-    ),
-  );
-  return held.some((one) => typeof one === 'string' && foldText(one) === foldText(address));
+  const places = lists.map(({ path }) => path.filter((step) => 'name' in step));
+  return places
+    .flatMap((place) => readPath(raw, place))
+    .some((one) => typeof one === 'string' && foldText(one) === foldText(address));
 }
 
 /** Names every field that does not fit at once, without its value. */
@@ -245,9 +240,7 @@ function place(record: Record<string, unknown>, path: readonly PathStep[], value
 }
 
 function spelled(path: readonly PathStep[]): string {
-  return path
-    .map((step) => ('name' in step ? step.name : 'where' in step ? `[${step.where}="${step.is}"]` : ''))
-    .join('.');
+  return path.map((step) => ('name' in step ? step.name : `[${step.where}="${step.is}"]`)).join('.');
 }
 
 /** RFC 6901. */

@@ -1,7 +1,8 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { cellText } from '../read-cell.ts';
 import { readPath } from './expression.ts';
 import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
-import { asText, rendered, type Values } from './template.ts';
+import { rendered, type Values } from './template.ts';
 
 /** What each call carries to be authorised. */
 export interface Carried {
@@ -9,12 +10,6 @@ export interface Carried {
   query?: Record<string, string>;
   /** What is secret of it, in each form in which the system may quote it. */
   secrets?: readonly string[];
-}
-
-export interface Session {
-  carried(): Promise<Carried>;
-  /** Forgets refused credentials; false if logging in again would change nothing. */
-  renew(refused: Carried): boolean;
 }
 
 /** A token is replaced this long before it expires, or at half of its life if that is shorter. */
@@ -26,7 +21,7 @@ const LOGIN_MS = 60_000;
 /** Makes the call of a login; it may be repeated. */
 type Login = (plan: CallPlan, signal: AbortSignal) => Promise<{ body: unknown }>;
 
-export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
+export function openSession(auth: AuthPlan, own: Values, send: Login) {
   if (auth.kind === 'headers') {
     const carried = carrying({ headers: rendered(auth.headers, own), query: rendered(auth.query, own) });
     return { carried: async () => carried, renew: () => false };
@@ -54,13 +49,14 @@ export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
     return made;
   };
   return {
-    async carried() {
+    async carried(): Promise<Carried> {
       if (refused !== undefined && refused.until > performance.now()) throw refused.error;
       refused = undefined;
       if (current === undefined || current.until <= performance.now()) current = begin();
       return current.carried;
     },
-    renew(given) {
+    /** Forgets refused credentials; false if logging in again would change nothing. */
+    renew(given: Carried): boolean {
       // A caller refused with earlier credentials only needs to ask again.
       if (given === latest) {
         current = undefined;
@@ -85,28 +81,25 @@ function carrying(carried: Carried, ...tokens: string[]): Carried {
 /** How long the account is believed: a key may be moved to another one. */
 const ACCOUNT_MS = 60_000;
 
-export interface AccountCheck {
-  /** Asks, unless these credentials were asked about a moment ago. */
-  assure(carried: Carried): Promise<void>;
-  /** @throws ConnectorError HRIS_OTHER_ACCOUNT */
-  judge(probed: { body: unknown }): Promise<void>;
-}
-
-/** Lets nothing be sent with credentials of another account than the definition expects. */
+/**
+ * Lets nothing be sent with credentials of another account than the definition expects.
+ * @throws ConnectorError HRIS_OTHER_ACCOUNT, from both functions
+ */
 export function openAccountCheck(
   { account, probing }: Pick<HttpDefinition, 'account' | 'probing'>,
   own: Values,
   ask: (carried: Carried, signal: AbortSignal) => Promise<{ body: unknown }>,
-): AccountCheck {
+) {
   let last: { carried: Carried; until: number; answer: Promise<void> } | undefined;
-  const judge: AccountCheck['judge'] = async ({ body }) => {
+  const judge = async ({ body }: { body: unknown }): Promise<void> => {
     if (account === undefined) return;
-    const [shown, wanted] = [asText((await account.at(body)) ?? ''), asText(account.is(own) ?? '')];
+    const [shown, wanted] = [cellText(await account.at(body)), cellText(account.is(own))];
     if (shown !== wanted || wanted === '') throw ofAnotherAccount(probing.what);
   };
   return {
     judge,
-    async assure(carried) {
+    /** Asks, unless these credentials were asked about a moment ago. */
+    async assure(carried: Carried): Promise<void> {
       if (account === undefined) return undefined;
       if (last?.carried === carried && last.until > performance.now()) return last.answer;
       // Several callers wait for one answer, so none of their signals aborts it.
@@ -131,10 +124,8 @@ function ofAnotherAccount(what: string): ConnectorError {
   });
 }
 
-type LoginPlan = Exclude<AuthPlan, { kind: 'headers' }>;
-
 async function logIn(
-  auth: LoginPlan,
+  auth: Exclude<AuthPlan, { kind: 'headers' }>,
   own: Values,
   send: (plan: CallPlan) => ReturnType<Login>,
 ): Promise<{ carried: Carried; lastsMs?: number }> {
@@ -142,7 +133,7 @@ async function logIn(
     const answer = await send(auth.call);
     const token = await auth.token(answer);
     if (token === undefined || token === null || token === '') throw noToken(auth.call.what);
-    return { carried: carrying({ headers: rendered(auth.headers, { ...own, token }) }, asText(token)) };
+    return { carried: carrying({ headers: rendered(auth.headers, { ...own, token }) }, cellText(token)) };
   }
   const texts = rendered(auth.texts, own);
   const { clientId = '', clientSecret = '', scope, refreshToken, tokenPath = '/' } = texts;
@@ -153,8 +144,7 @@ async function logIn(
     ...(auth.grant === 'refresh_token' && refreshToken !== undefined ? { refresh_token: refreshToken } : {}),
     ...inBody,
   };
-  const encoded = (text: string): string => encodeURIComponent(text);
-  const basic = Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64');
+  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
   const plan: CallPlan = {
     what: 'POST the token endpoint',
     purpose: 'auth.oauth2',

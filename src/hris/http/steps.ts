@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { isConnectorError, rejection } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { WriteOptions } from '../port.ts';
 import type { Defined, DefinedLine } from './line.ts';
@@ -64,13 +64,11 @@ async function findPart(
 function partOf(given: unknown, { what }: CallPlan, key: string): string | undefined {
   const [only, ...others] = new Set([given].flat());
   if (others.length > 0)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'reject',
-      message:
-        `${what} was answered with several parts, and nobody knows which one is meant. Name one in "${key}" of the ` +
+    throw rejection(
+      'HRIS_UNREADABLE_ANSWER',
+      `${what} was answered with several parts, and nobody knows which one is meant. Name one in "${key}" of the ` +
         'definition, such as the first: departments[0].id.',
-    });
+    );
   const id = idOf(only);
   if (id === undefined && typeof only === 'object' && only !== null)
     throw unreadable(what, 'with a part whose id is neither text nor a number', `"${key}"`);
@@ -86,15 +84,11 @@ export async function unlessThere<T>(error: unknown, look: () => Promise<T | und
   const found = await look();
   if (found !== undefined) return found;
   const { message, details = {}, status, requestId } = error;
-  throw new ConnectorError({
-    code: 'INVALID_VALUE',
-    action: 'reject',
-    message: `${message} It was looked for and is not ours: a value that must be unique is taken.`,
-    details,
-    status,
-    requestId,
-    cause: error,
-  });
+  throw rejection(
+    'INVALID_VALUE',
+    `${message} It was looked for and is not ours: a value that must be unique is taken.`,
+    { details, status, requestId, cause: error },
+  );
 }
 
 export function withFields(fields: EmployeeFields, values: Values): Values {

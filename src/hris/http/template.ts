@@ -12,11 +12,14 @@ import { BadExpression } from './expression.ts';
 /** Values of placeholders; a missing value is undefined. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A text, or a tree of texts, with placeholders such as `{lastDay}` or `{value | lower}`, checked when it was read. */
-export type Template = (values: Values, encode?: Encode) => unknown;
+/**
+ * A text, or a tree of texts, with placeholders such as `{lastDay}` or `{value | lower}`, checked when it was read.
+ * `encode` is applied to each value.
+ */
+export type Template = (values: Values, encode?: (text: string) => string) => unknown;
 
-type Encode = (text: string) => string;
-type Render = (values: Values, encode: Encode) => unknown;
+/** What is wrong with the name of a placeholder, if anything is. */
+type Judge = (name: string) => string | undefined;
 type Change = (value: unknown) => unknown;
 
 /** Transforms without options, and ways to quote a value inside a filter. */
@@ -44,74 +47,49 @@ export const NO_FORMAT =
 /** `{ $text: "query { employees { id } }" }`: a text that contains braces and is used unchanged. */
 const LITERAL = '$text';
 
-const asItIs: Encode = (text) => text;
-
 /**
  * Checks a template once. A text that is a single placeholder keeps the type of its value; without a value it is left
  * out of its object or list.
  * @throws BadExpression for an unknown placeholder or transform
  */
-export function compileTemplate(source: unknown, known: (name: string) => string | undefined): Template {
-  const render = compile(source, known);
-  return (values, encode = asItIs) => render(values, encode);
-}
-
-function compile(source: unknown, known: (name: string) => string | undefined): Render {
-  if (typeof source === 'string') return compileText(source, known);
+export function compileTemplate(source: unknown, judge: Judge): Template {
+  if (typeof source === 'string') return compileText(source, judge);
   if (Array.isArray(source)) {
-    const items = source.map((item) => compile(item, known));
+    const items = source.map((item) => compileTemplate(item, judge));
     return (values, encode) => items.map((item) => item(values, encode)).filter((item) => item !== undefined);
   }
-  if (typeof source === 'object' && source !== null) {
-    const literal = (source as Record<string, unknown>)[LITERAL];
-    if (literal !== undefined) return () => literal;
-    const members = Object.entries(source).map(([name, value]) => [name, compile(value, known)] as const);
-    return (values, encode) =>
-      Object.fromEntries(
-        members.flatMap(([name, member]) => {
-          const value = member(values, encode);
-          return value === undefined ? [] : [[name, value]];
-        }),
-      );
-  }
-  return () => source;
+  if (typeof source !== 'object' || source === null) return () => source;
+  const literal = (source as Record<string, unknown>)[LITERAL];
+  if (literal !== undefined) return () => literal;
+  const members = Object.entries(source).map(([name, value]) => [name, compileTemplate(value, judge)] as const);
+  return (values, encode) => {
+    const made = members.map(([name, member]) => [name, member(values, encode)] as const);
+    return Object.fromEntries(made.filter(([, value]) => value !== undefined));
+  };
 }
 
-function compileText(text: string, known: (name: string) => string | undefined): Render {
+function compileText(text: string, judge: Judge): Template {
   const parts = templateParts(text);
   if (parts === undefined)
     throw new BadExpression(
       'has an unmatched brace; write a placeholder as {name}, and text that contains braces as { $text: ... }',
     );
   if (text.includes('${')) throw new BadExpression('has a $ before a brace; write {name} without it');
-  const compiled = parts.map((part) => ('text' in part ? part.text : compilePlaceholder(part.path, known)));
+  const compiled = parts.map((part) => ('text' in part ? () => part.text : compilePlaceholder(part.path, judge)));
   const [only] = compiled;
-  if (compiled.length === 1 && typeof only === 'function') return (values, encode) => encoded(only(values), encode);
-  return (values, encode) => {
-    const texts = compiled.map((part) => {
-      if (typeof part === 'string') return part;
-      const value = part(values);
-      return value === undefined || value === null ? '' : encode(asText(value));
-    });
-    return texts.join('');
-  };
+  if (only !== undefined && compiled.length === 1) return only;
+  return (values, encode) => compiled.map((part) => cellText(part(values, encode))).join('');
 }
 
-function encoded(value: unknown, encode: Encode): unknown {
-  return encode === asItIs || value === undefined || value === null ? value : encode(asText(value));
-}
-
-/** A value as text for a path, a query or a header. */
-export function asText(value: unknown): string {
-  return typeof value === 'string' ? value : cellText(value);
-}
-
-function compilePlaceholder(text: string, known: (name: string) => string | undefined): (values: Values) => unknown {
+function compilePlaceholder(text: string, judge: Judge): Template {
   const [name = '', ...names] = text.split('|').map((part) => part.trim());
-  const wrong = known(name);
+  const wrong = judge(name);
   if (wrong !== undefined) throw new BadExpression(wrong);
   const changes = names.map(changeOf);
-  return (values) => changes.reduce((value, change) => (value === undefined ? value : change(value)), values[name]);
+  return (values, encode) => {
+    const made = changes.reduce((value, change) => (value === undefined ? value : change(value)), values[name]);
+    return encode === undefined || made === undefined || made === null ? made : encode(cellText(made));
+  };
 }
 
 /** A day (`2026-02-03`) as the HR system writes it, in tokens of Luxon. */
@@ -136,7 +114,7 @@ function changeOf(name: string): Change {
   if (quote !== undefined) return quote;
   const [, format] = /^day\s+(.+)$/.exec(name) ?? [];
   if (format !== undefined && !writesDays(format)) throw new BadExpression(`has "${format}", which is ${NO_FORMAT}`);
-  if (format !== undefined) return (value) => (value === null ? null : dayAs(format, asText(value)));
+  if (format !== undefined) return (value) => (value === null ? null : dayAs(format, cellText(value)));
   if (!CHANGES.includes(name))
     throw new BadExpression(`"${name}" is not a transform for a template. Known here: ${CHANGES.join(', ')}.`);
   const transform = transforms[name as TransformName] as Transform;
@@ -152,7 +130,7 @@ export function rendered(templates: Readonly<Record<string, Template>>, values: 
   return Object.fromEntries(
     Object.entries(templates).flatMap(([key, template]) => {
       const value = template(values);
-      return value === undefined || value === null ? [] : [[key, asText(value)]];
+      return value === undefined || value === null ? [] : [[key, cellText(value)]];
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
 import type {
   FieldDef,
@@ -148,9 +148,8 @@ function ofLanding(error: unknown): unknown {
 /** Leaves out the address, which is a secret. */
 function addressInvalid({ issues }: z.ZodError): ConnectorError {
   const expected = issues.map(({ message }) => message).join('; ');
-  return new ConnectorError({
-    code: 'LANDING_OPTIONS_INVALID',
-    action: 'reject',
-    message: `landing.url cannot be used: ${expected}. Correct the address, or what the reference leads to.`,
-  });
+  return rejection(
+    'LANDING_OPTIONS_INVALID',
+    `landing.url cannot be used: ${expected}. Correct the address, or what the reference leads to.`,
+  );
 }

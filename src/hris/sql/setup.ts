@@ -16,6 +16,8 @@ import {
 } from './options.ts';
 import { userOf } from './probe.ts';
 
+type Dialect = SqlDatabase['dialect'];
+
 /** Creates the demonstration's tables if they are missing. Never for a customer's database. */
 export async function ensureHrisSchema(
   url: string,
@@ -36,7 +38,7 @@ export async function ensureHrisSchema(
  */
 export async function createHrisTables(database: SqlDatabase, options: SqlOptions): Promise<void> {
   const { dialect } = database;
-  await createAll(database, [...employeesTable(dialect, options), ...landingTables(options, TYPES[dialect])]);
+  await createAll(database, [...EMPLOYEES_TABLE[dialect](options), ...landingTables(options, TYPES[dialect])]);
 }
 
 /** Creates only the landing tables, and the table of open positions. */
@@ -63,7 +65,7 @@ async function createAll({ kysely, dialect }: SqlDatabase, statements: readonly 
 type Types = Record<Column['type'] | 'key', string>;
 
 const EXACT = 'collate utf8mb4_nopad_bin';
-const TYPES: Record<SqlDatabase['dialect'], Types> = {
+const TYPES: Record<Dialect, Types> = {
   postgres: { text: 'text', number: 'numeric', date: 'date', boolean: 'boolean', list: 'text', key: 'text' },
   sqlite: { text: 'text', number: 'numeric', date: 'text', boolean: 'integer', list: 'text', key: 'text' },
   mariadb: {
@@ -76,11 +78,7 @@ const TYPES: Record<SqlDatabase['dialect'], Types> = {
   },
 };
 
-function employeesTable(dialect: SqlDatabase['dialect'], options: SqlOptions): RawBuilder<unknown>[] {
-  return EMPLOYEES_TABLE[dialect](options);
-}
-
-const EMPLOYEES_TABLE: Record<SqlDatabase['dialect'], (options: SqlOptions) => RawBuilder<unknown>[]> = {
+const EMPLOYEES_TABLE: Record<Dialect, (options: SqlOptions) => RawBuilder<unknown>[]> = {
   postgres: postgresTable,
   sqlite: sqliteTable,
   mariadb: mariadbTable,
@@ -231,10 +229,8 @@ function withSubject(subject: string, statements: readonly RawBuilder<unknown>[]
   return statements.map((statement) => ({ subject, statement }));
 }
 
-type Dialect = SqlDatabase['dialect'];
-
 function employees(dialect: Dialect, options: SqlOptions, there: ReadonlySet<string>): RawBuilder<unknown>[] {
-  if (there.size === 0) return employeesTable(dialect, { ...options, columns: options.reads });
+  if (there.size === 0) return EMPLOYEES_TABLE[dialect]({ ...options, columns: options.reads });
   const types = TYPES[dialect];
   const { table, numberColumn, referenceColumn, endColumn, changes, job } = options;
   const wanted: [string | undefined, string][] = [

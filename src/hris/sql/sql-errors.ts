@@ -51,72 +51,47 @@ const GENERATED: Meaning = {
 };
 const INVALID: Meaning = { code: 'INVALID_VALUE', action: 'reject', text: 'The HRIS does not accept a value' };
 
-/** By SQLSTATE, longest prefix first (Postgres, appendix A). */
-const BY_SQLSTATE: readonly (readonly [string, Meaning])[] = [
-  ['23505', DUPLICATE],
-  ['23502', REQUIRED],
-  ['42501', FORBIDDEN],
-  ['3D000', MISCONFIGURED],
-  ['428C9', GENERATED],
-  ['57014', BUSY],
-  ['0A', MISCONFIGURED],
-  ['22', INVALID],
-  ['23', INVALID],
-  ['25', BUSY],
-  ['28', AUTH],
-  ['40', BUSY],
-  ['42', MISCONFIGURED],
-  ['44', INVALID],
-  ['53', BUSY],
-  ['54', INVALID],
-  ['55', BUSY],
-  // A trigger in the HRIS raised an exception: treated like a violated constraint.
-  ['P0', INVALID],
+type Meanings = readonly (readonly [Meaning, ...codes: readonly (string | number)[]])[];
+
+/** By SQLSTATE, or else by its class: its first two characters (Postgres, appendix A). */
+const BY_SQLSTATE: Meanings = [
+  [DUPLICATE, '23505'],
+  [REQUIRED, '23502'],
+  [FORBIDDEN, '42501'],
+  [GENERATED, '428C9'],
+  [AUTH, '28'],
+  [BUSY, '57014', '25', '40', '53', '55'],
+  [MISCONFIGURED, '3D000', '0A', '42'],
+  // P0: a trigger in the HRIS raised an exception: treated like a violated constraint.
+  [INVALID, '22', '23', '44', '54', 'P0'],
 ];
 
 /** By SQLite's primary result code, or the extended one if it says more. */
-const BY_SQLITE: Record<number, Meaning> = {
-  2067: DUPLICATE,
-  1555: DUPLICATE,
-  1299: REQUIRED,
-  19: INVALID,
-  5: BUSY,
-  6: BUSY,
-  13: BUSY,
-  10: BUSY,
-  8: FORBIDDEN,
-  3: FORBIDDEN,
-  14: UNREACHABLE,
-  26: MISCONFIGURED,
-  1: MISCONFIGURED,
-};
+const BY_SQLITE: Meanings = [
+  [DUPLICATE, 1555, 2067],
+  [REQUIRED, 1299],
+  [INVALID, 19],
+  [BUSY, 5, 6, 10, 13],
+  [FORBIDDEN, 3, 8],
+  [UNREACHABLE, 14],
+  [MISCONFIGURED, 1, 26],
+];
 
 /** By MariaDB's error number, if its SQLSTATE says too little. */
-const BY_MARIADB: Record<number, Meaning> = {
-  1062: DUPLICATE,
-  1048: REQUIRED,
-  1364: REQUIRED,
-  1265: INVALID,
-  1366: INVALID,
-  1644: INVALID,
-  1906: GENERATED,
-  1044: FORBIDDEN,
-  1142: FORBIDDEN,
-  1143: FORBIDDEN,
-  1370: FORBIDDEN,
-  1130: AUTH,
-  1820: AUTH,
-  1862: AUTH,
-  4151: AUTH,
-  1040: BUSY,
-  1203: BUSY,
-  1205: BUSY,
-  1226: BUSY,
-  1290: BUSY,
-  1317: BUSY,
-  1836: BUSY,
-  1969: BUSY,
-};
+const BY_MARIADB: Meanings = [
+  [DUPLICATE, 1062],
+  [REQUIRED, 1048, 1364],
+  [INVALID, 1265, 1366, 1644],
+  [GENERATED, 1906],
+  [FORBIDDEN, 1044, 1142, 1143, 1370],
+  [AUTH, 1130, 1820, 1862, 4151],
+  [BUSY, 1040, 1203, 1205, 1226, 1290, 1317, 1836, 1969],
+];
+
+function meant(meanings: Meanings, ...codes: (string | number)[]): Meaning | undefined {
+  const found = codes.map((code) => meanings.find(([, ...known]) => known.includes(code)));
+  return found.find((row) => row !== undefined)?.[0];
+}
 
 /** Properties of drivers' errors; each driver sets some. */
 interface DriverFacts {
@@ -263,13 +238,13 @@ function isOwnFault(error: unknown): boolean {
 /** Only the server's verdict on the statement counts: 57P0x and 08 end the connection and say nothing about it. */
 function meaningOf(facts: DriverFacts): Meaning | undefined {
   if (/^cannot (INSERT into|UPDATE) generated column/.test(String(facts.message))) return GENERATED;
-  if (typeof facts.errcode === 'number') return BY_SQLITE[facts.errcode] ?? BY_SQLITE[facts.errcode & 0xff];
-  if (typeof facts.sqlState === 'string') return BY_MARIADB[Number(facts.errno)] ?? bySqlstate(facts.sqlState);
+  if (typeof facts.errcode === 'number') return meant(BY_SQLITE, facts.errcode, facts.errcode & 0xff);
+  if (typeof facts.sqlState === 'string') return meant(BY_MARIADB, Number(facts.errno)) ?? bySqlstate(facts.sqlState);
   return typeof facts.code === 'string' && /^[0-9A-Z]{5}$/.test(facts.code) ? bySqlstate(facts.code) : undefined;
 }
 
 function bySqlstate(state: string): Meaning | undefined {
-  return BY_SQLSTATE.find(([prefix]) => state.startsWith(prefix))?.[1];
+  return meant(BY_SQLSTATE, state, state.slice(0, 2));
 }
 
 /** Messages of SQLite and MariaDB that name the columns at fault; a quoted value must not match. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { Column } from '../columns.ts';
 import type { Amendment, CreateResult, Employees, WriteOptions } from '../port.ts';
@@ -112,11 +112,7 @@ export async function assertThere(hris: SqlHris, id: string): Promise<void> {
 }
 
 function notFound(id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_NOT_FOUND',
-    action: 'reject',
-    message: `The HRIS has no employee with the id ${id}.`,
-  });
+  return rejection('EMPLOYEE_NOT_FOUND', `The HRIS has no employee with the id ${id}.`);
 }
 
 /** How often the outcome of the customer's job is checked. */
@@ -135,12 +131,11 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
   const said = record === undefined ? '' : await readRefusal(hris, ticket);
   if (said === '') return { kind: 'pending', ticket, nextCheckMs: NEXT_CHECK_MS };
   const shown = withoutValues(said, Object.values(record?.fields ?? {}));
-  throw new ConnectorError({
-    code: 'HIRE_REJECTED',
-    action: 'reject',
-    said: shown,
-    message: `The job in the HRIS database refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
-  });
+  throw rejection(
+    'HIRE_REJECTED',
+    `The job in the HRIS database refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
+    { said: shown },
+  );
 }
 
 /**
@@ -172,13 +167,11 @@ async function askAgain(
 
 /** Concerns this row only: other rows do not need the right. */
 function mayNotCorrect({ options: { table } }: SqlHris, id: string, errorColumn: string): ConnectorError {
-  return new ConnectorError({
-    code: 'REFUSED_ROW_KEPT',
-    action: 'reject',
-    message:
-      `The job refused row ${id} of ${table}, and this user may not correct it. Grant update on ${errorColumn} and ` +
+  return rejection(
+    'REFUSED_ROW_KEPT',
+    `The job refused row ${id} of ${table}, and this user may not correct it. Grant update on ${errorColumn} and ` +
       'on the columns of fields, or delete the row.',
-  });
+  );
 }
 
 async function readRefusal({ database, options }: SqlHris, id: string): Promise<string> {

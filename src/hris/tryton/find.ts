@@ -41,77 +41,50 @@ export async function isTaken(
   value: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const pattern = likePattern(folded(value));
   const extra = options.fields[name];
-  const model = { party: 'party.party', employee: 'company.employee' }[extra?.model ?? 'party'];
-  const [asked, domain] =
+  const { domain } = byText(extra?.name ?? 'value', value);
+  const [model, asked] =
     extra === undefined
-      ? [
-          'party.contact_mechanism',
-          [
-            ['type', '=', name],
-            ['value', 'ilike', pattern],
-          ],
-        ]
-      : [model, [[extra.name, 'ilike', pattern]]];
-  return (await session.call<number>({ method: `model.${asked}.search_count`, params: [domain], signal })) > 0;
+      ? ['party.contact_mechanism', [['type', '=', name], ...domain]]
+      : [{ party: 'party.party', employee: 'company.employee' }[extra.model], domain];
+  return (await session.call<number>({ method: `model.${model}.search_count`, params: [asked], signal })) > 0;
 }
 
 /** Tryton's parties have no birth date, so a search by person is impossible: only the name is available. */
 function searchFor(key: FindKey): Search | undefined {
   if (key.by === 'person') return undefined;
-  if (key.by === 'name') return byName(key.fullName);
   if (key.by === 'reference') return byReference(key.value);
-  const same = (value: string) => value === key.value;
-  if (key.by === 'number')
-    return {
-      model: 'party.party',
-      domain: [['code', '=', key.value]],
-      field: 'code',
-      party: 'id',
-      fits: same,
-      trusted: true,
-    };
-  const wanted = folded(key.value);
+  if (key.by === 'number') return byCode('party.party', 'id', key.value);
+  if (key.by === 'name') return { ...byText('name', key.fullName), model: 'party.party', party: 'id', trusted: false };
+  const { domain, ...search } = byText('value', key.value);
+  // A database may fold only ASCII.
+  const trusted = /^[ -~]*$/.test(folded(key.value));
   return {
+    ...search,
+    domain: [['type', '=', 'email'], ...domain],
     model: 'party.contact_mechanism',
-    domain: [
-      ['type', '=', 'email'],
-      ['value', 'ilike', likePattern(wanted)],
-    ],
-    field: 'value',
     party: 'party',
-    fits: (value) => folded(value) === wanted,
-    // A database may fold only ASCII.
-    trusted: /^[ -~]*$/.test(wanted),
+    trusted,
   };
 }
 
-function byName(name: string): Search {
-  const wanted = folded(name);
-  return {
-    model: 'party.party',
-    domain: [['name', 'ilike', likePattern(wanted)]],
-    field: 'name',
-    party: 'id',
-    fits: (value) => folded(value) === wanted,
-    trusted: false,
-  };
+/** Our reference is an identifier of the party. */
+function byReference(reference: string): Search {
+  return byCode('party.identifier', 'party', reference);
+}
+
+function byCode(model: string, party: string, code: string): Search {
+  return { model, domain: [['code', '=', code]], field: 'code', party, fits: (value) => value === code, trusted: true };
+}
+
+/** Ignores case. */
+function byText(field: string, text: string): Pick<Search, 'domain' | 'field' | 'fits'> {
+  const wanted = folded(text);
+  return { domain: [[field, 'ilike', likePattern(wanted)]], field, fits: (value) => folded(value) === wanted };
 }
 
 function likePattern(text: string): string {
   return text.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
-}
-
-function byReference(reference: string): Search {
-  return {
-    model: 'party.identifier',
-    domain: [['code', '=', reference]],
-    field: 'code',
-    party: 'party',
-    fits: (value) => value === reference,
-    trusted: true,
-  };
 }
 
 /** Parties with our reference, with or without an employee. */
