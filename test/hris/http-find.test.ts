@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { loadDefinition } from '../../src/hris/http/load-definition.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openKestrel } from './open-kestrel.ts';
 import { refusal, signal, write } from './profile.ts';
@@ -283,4 +284,19 @@ test.each([
       code: 'HRIS_UNREADABLE_ANSWER',
       message: expect.stringMatching(/"record\.former" .*neither true nor false.*leftOn != null/),
     });
+});
+
+test('a trusted search that says nobody is told the placeholders that it can use', () => {
+  const problemsOf = (query: string) =>
+    loadDefinition(
+      'kestrel.yaml',
+      DEFINITION.replace(
+        '  taken:',
+        `  name: { get: /staff, query: { of: "${query}" }, items: staff, trusted: true }\n  taken:`,
+      ),
+    ).problems.map(({ text }) => text);
+  const [told = ''] = problemsOf('anybody');
+  const usable = Array.from(told.matchAll(/\{\w+\}/g), ([one]) => one);
+  expect(usable.length).toBeGreaterThan(1);
+  for (const one of usable) expect(problemsOf(one), one).toEqual([]);
 });

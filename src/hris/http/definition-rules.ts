@@ -1,5 +1,5 @@
 import type { Path } from '../../yaml/yaml-file.ts';
-import type { Definition, ListOf, RequestOf, SearchOf } from './definition-schema.ts';
+import type { Definition, ListOf, RequestOf } from './definition-schema.ts';
 import { isWholeList } from './expression.ts';
 import { NO_FORMAT, writesDays } from './template.ts';
 
@@ -101,24 +101,27 @@ function* ofSearches({ find, fields, record }: Definition): Generator<BrokenRule
     yield [['find', 'taken', key], `there is no field "${key}" to search for. Add it, or remove this search.`];
 }
 
+/** What each search knows of whom it looks for. */
+export const SOUGHT = {
+  reference: ['value'],
+  number: ['value'],
+  email: ['value'],
+  person: ['givenName', 'familyName', 'fullName', 'birthDate'],
+  name: ['givenName', 'familyName', 'fullName'],
+} as const;
+
 /** An empty answer to a request that says nothing of a person proves nothing of them. */
-function* ofTrust({ find }: Definition): Generator<BrokenRule> {
-  const { all: _everybody, taken, person, name, ...others } = find;
+function* ofTrust({ find: { taken, ...find } }: Definition): Generator<BrokenRule> {
+  const keys = Object.keys(SOUGHT) as (keyof typeof SOUGHT)[];
+  const searches = keys.map((by) => [[by], find[by], SOUGHT[by]] as const);
   const fields = Object.entries(taken).map(([key, search]) => [['taken', key], search, ['value']] as const);
-  const ofValues = Object.entries(others).map(([by, search]) => [[by], search, ['value']] as const);
-  const names = ['givenName', 'familyName', 'fullName', 'birthDate'];
-  const ofNames = [[['person'], person, names] as const, [['name'], name, names] as const];
-  for (const [at, search, known] of [...fields, ...ofValues, ...ofNames])
-    if (isBlind(search, known))
+  for (const [at, search, known] of [...searches, ...fields])
+    if (search !== undefined && search.trusted !== false && !uses(requestOf(search), ...known))
       yield [
         ['find', ...at],
         `"${['find', ...at].join('.')}" is trusted, but its request does not say who is looked for. ` +
           `Add {${known.join('} or {')}}, or remove "trusted"; a list of everybody is "find.all".`,
       ];
-}
-
-function isBlind(search: SearchOf | undefined, known: readonly string[]): boolean {
-  return search !== undefined && search.trusted !== false && !uses(requestOf(search), ...known);
 }
 
 /** What names the page in a request. */

@@ -351,7 +351,6 @@ export function isDefinitionFile(value: unknown): boolean {
 export type Definition = z.output<typeof definitionSchema>;
 export type RequestOf = Partial<z.output<z.ZodObject<typeof request>>> & { paging?: PagingOf | undefined };
 export type ListOf = RequestOf & { items: string };
-export type SearchOf = z.output<typeof search>;
 export type WriteOf = z.output<z.ZodObject<typeof write>>;
 export type FieldOf = z.output<typeof field>;
 type PagingOf = z.output<typeof paging>;

@@ -3,7 +3,7 @@ import type { HttpMethod } from '../../http/http-error.ts';
 import { didYouMean } from '../../in-words.ts';
 import { explainIssues, type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
-import { brokenRules, METHODS, requestOf, unsentBy, uses } from './definition-rules.ts';
+import { brokenRules, METHODS, requestOf, SOUGHT, unsentBy, uses } from './definition-rules.ts';
 import { type Definition, definitionSchema, type FieldOf, type RequestOf, type WriteOf } from './definition-schema.ts';
 import {
   BadExpression,
@@ -112,11 +112,11 @@ class Compiler {
         reference: record.reference === undefined ? undefined : this.#place(['record', 'reference'], record.reference),
       },
       search: {
-        reference: this.#search(['reference'], find.reference, ['value']),
-        number: this.#search(['number'], find.number, ['value']),
-        email: this.#search(['email'], find.email, ['value']),
-        person: this.#search(['person'], find.person, ['fullName', 'givenName', 'familyName', 'birthDate']),
-        name: this.#search(['name'], find.name, ['fullName', 'givenName', 'familyName']),
+        reference: this.#search(['reference'], find.reference, SOUGHT.reference),
+        number: this.#search(['number'], find.number, SOUGHT.number),
+        email: this.#search(['email'], find.email, SOUGHT.email),
+        person: this.#search(['person'], find.person, SOUGHT.person),
+        name: this.#search(['name'], find.name, SOUGHT.name),
       },
       /** By field: how to find the employees who have a value of it. */
       taken: new Map(Object.entries(find.taken).map(([key, of]) => [key, this.#search(['taken', key], of, ['value'])])),
