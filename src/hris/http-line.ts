@@ -18,6 +18,8 @@ export const noLimits: HrisLimits = () => unlimited;
 
 /** The connection to an HRIS over HTTP: several requests at once, each with a permit of its rate limit. */
 export interface HrisLine {
+  /** The path of the address, which is put before every path. */
+  base: string;
   send(request: LineRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
@@ -42,11 +44,11 @@ interface LineSettings {
 
 export function openLine(url: string, { allowPrivate, limits, tls, budget = {} }: LineSettings): HrisLine {
   const pool = openPool(url, { allowPrivate, connections: AT_ONCE, ...(tls && { tls }) });
-  // The path of the address is put before every path.
   const base = new URL(url).pathname.replace(/\/+$/, '');
   // A queue for each priority, so that a hire never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = { live: pLimit(AT_ONCE), bulk: pLimit(AT_ONCE) };
   return {
+    base,
     send: ({ endpoint, priority = 'live', ...request }) => {
       const rateLimit = limits(endpoint);
       return queues[priority](async () => {

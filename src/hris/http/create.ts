@@ -113,7 +113,6 @@ async function created(
   return { kind: 'created', ref: (await asked.catch(() => undefined)) ?? { id } };
 }
 
-/** The outcome of a pending create. */
 export async function askCreate(defined: Defined, ticket: string, signal: AbortSignal): Promise<CreateResult> {
   const { definition, line } = defined;
   const plan = definition.asking;

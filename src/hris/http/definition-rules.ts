@@ -13,25 +13,14 @@ export function uses(part: unknown, ...names: string[]): boolean {
   return new RegExp(`\\{\\s*(${names.join('|')})(?!\\w)`).test(JSON.stringify(part));
 }
 
-/** The templates of a request: its path, query, headers and body. */
 export function requestOf({ query, headers, body, ...request }: RequestOf): unknown[] {
   return [...METHODS.map((method) => request[method]), query, headers, body];
 }
 
 /** What the schema of a single part cannot see. */
 export function brokenRules(raw: Definition): BrokenRule[] {
-  return [
-    ...ofReference(raw),
-    ...ofSearches(raw),
-    ...ofTrust(raw),
-    ...ofLists(raw),
-    ...ofWrites(raw),
-    ...ofFields(raw),
-    ...ofSteps(raw),
-    ...ofAccess(raw),
-    ...ofFiles(raw),
-    ...ofHooks(raw),
-  ];
+  const all = [ofReference, ofSearches, ofTrust, ofLists, ofWrites, ofFields, ofSteps, ofAccess, ofFiles, ofHooks];
+  return all.flatMap((rules) => [...rules(raw)]);
 }
 
 /** Keys of every tenant file. */

@@ -334,7 +334,6 @@ export const definitionSchema = z.strictObject({
   said: maybe('Of { status, headers, body }: text that people may see; values that were sent are removed'),
 });
 
-/** For editors. */
 export function definitionJsonSchema(): string {
   const schema = {
     ...z.toJSONSchema(definitionSchema, { io: 'input' }),

@@ -21,7 +21,6 @@ interface Held {
   version: unknown;
 }
 
-/** Fields with e-mail addresses. */
 const ADDRESSES = ['email', 'workEmail'];
 const NAMES = ['name', 'givenName', 'familyName', 'birthDate'];
 /** Fields that a hit is compared by, for each kind of search. */

@@ -299,7 +299,6 @@ const PARTIAL = {
   long: ['has more pages than are read', 'set a larger "size" if the HR system accepts one'],
 } as const;
 
-/** Open positions, read and written as the definition describes. */
 function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['positions']>['listing']): Requisitions {
   const read = async (id: string, signal: AbortSignal): Promise<Requisition[]> => {
     const found = await readEmployee(defined, id, signal);

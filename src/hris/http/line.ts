@@ -45,12 +45,12 @@ export interface Answer {
   headers: Readonly<Record<string, unknown>>;
   body: unknown;
   at: HttpAnswer;
+  /** The path that was asked, below that of `hris.url`, and that one alone. */
+  asked: string;
+  base: string;
 }
 
 export interface DefinedLine {
-  /** The path of `hris.url`. */
-  path: string;
-  own: Values;
   send(call: Call): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -108,12 +108,7 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     }
   }
 
-  return {
-    path: new URL(options.url).pathname.replace(/\/+$/, ''),
-    own,
-    send: (call) => send(call),
-    close: () => line.close(),
-  };
+  return { send: (call) => send(call), close: () => line.close() };
 }
 
 interface OpenLine {
@@ -145,6 +140,10 @@ async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?
       ...(content && { 'content-type': content.type }),
     },
     body: typeof content?.body === 'string' ? content.body : undefined,
+  };
+  const answerOf = (at: HttpAnswer, body: unknown): Answer => {
+    const { status, headers } = at;
+    return { status, headers, body, at, asked: plain.path.replace(/\?.*/s, ''), base: line.base };
   };
   const hooked = definition.hooks.request(plain, plainly(own));
   let refused: HttpAnswer | undefined;
@@ -223,7 +222,7 @@ async function wordsOf(
   return withoutValues(said.join(' '), [...Object.values(sent), ...secrets, ...(carried.secrets ?? [])]);
 }
 
-export function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
+function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
   const path = String(plan.path(values, encodeURIComponent));
   const query = new URLSearchParams({ ...rendered(plan.query, values), ...carried }).toString();
   if (query === '') return path;
@@ -250,10 +249,6 @@ async function contentOf(
   if (!type.startsWith('application/x-www-form-urlencoded')) return { type, body: JSON.stringify(body) };
   const entries = Object.entries(body as Record<string, unknown>).map(([key, value]) => [key, cellText(value)]);
   return { type, body: new URLSearchParams(Object.fromEntries(entries) as Record<string, string>).toString() };
-}
-
-function answerOf(at: HttpAnswer, body: unknown): Answer {
-  return { status: at.status, headers: at.headers, body, at };
 }
 
 /** Parses a refusal, whose body may be anything. */

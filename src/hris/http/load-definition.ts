@@ -330,7 +330,6 @@ class Compiler {
     return this.#reads(at, part, ...keys);
   }
 
-  /** The expressions of one part, by their keys. */
   #reads<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
     const read = keys.map((key) => [key, this.#expression([...at, key], part[key] as string | undefined)]);
     return Object.fromEntries(read) as Reads<Part, Key>;

@@ -29,7 +29,6 @@ export interface Comparison {
 
 type ListCall = Omit<Call, 'plan'> & { plan: CallPlan & { items: Expression } };
 
-/** Reads one record by its id. */
 type Read = (id: string) => Promise<{ seen: unknown; record: EmployeeRecord } | undefined>;
 
 export interface Hits {

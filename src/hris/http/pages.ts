@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { cellText } from '../read-cell.ts';
 import type { Expression } from './expression.ts';
-import { type Answer, addressOf, type Call, type Defined } from './line.ts';
+import type { Answer, Call, Defined } from './line.ts';
 import type { CallPlan } from './load-definition.ts';
 import type { Values } from './template.ts';
 import { unlessRefused, unreadable } from './unreadable.ts';
@@ -37,27 +37,24 @@ export async function* readPages(
   const count = { seen: 0, longest: 0, total: 0 };
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const ask = async (size: Values = {}): Promise<AnsweredPage> => {
-      const values = { ...call.values, ...place, ...size };
-      const asked = `${line.path}${addressOf(plan, { ...line.own, ...values }, {})}`;
-      return { plan, asked, base: line.path, answer: await line.send({ ...call, plan, values }) };
-    };
-    const page = await ask().catch((error: unknown) => {
+    const ask = (size?: Values): Promise<Answer> =>
+      line.send({ ...call, plan, values: { ...call.values, ...place, ...size } });
+    const answer = await ask().catch((error: unknown) => {
       throw number > 1 && isConnectorError(error) && error.status === 410 ? expired(error) : error;
     });
-    const items = await read(page.answer);
+    const items = await read(answer);
     let next: NextPage | PageEnd =
-      paging === undefined ? endOf(page.answer) : await nextPlace(page, paging, { items, count, number });
+      paging === undefined ? endOf(answer) : await nextPlace(answer, plan, { paging, items, count, number });
     if (next === 'unproven' && paging !== undefined) {
       // Asked for pages of one record, a system shows where it names the next one.
       const short = await ask({ 'page.size': 1 }).catch(unlessRefused);
-      if (short !== undefined && typeof (await toldNext(short, paging)) === 'object') next = 'whole';
+      if (short !== undefined && typeof (await toldNext(short, plan, paging)) === 'object') next = 'whole';
     }
     const shown = JSON.stringify(await markOf(items, call.plan.id ?? definition.record.id, call.plan.stamp));
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
     const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
-    yield { items, answer: page.answer, end };
+    yield { items, answer, end };
     if (typeof next === 'string' || isRepeated) return;
     place = { ...place, ...next.values };
     const { path } = next;
@@ -80,14 +77,6 @@ function expired(cause: ConnectorError): ConnectorError {
   return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
 }
 
-interface AnsweredPage {
-  plan: CallPlan;
-  /** What was asked, with the path of `hris.url`, and that path alone. */
-  asked: string;
-  base: string;
-  answer: Answer;
-}
-
 interface NextPage {
   values: Values;
   path?: string;
@@ -96,6 +85,7 @@ interface NextPage {
 type Paging = NonNullable<CallPlan['paging']>;
 
 interface Read {
+  paging: Paging;
   items: readonly unknown[];
   /** Of all pages so far: records, those of the longest page, and the highest total. */
   count: { seen: number; longest: number; total: number };
@@ -103,23 +93,23 @@ interface Read {
 }
 
 async function nextPlace(
-  page: AnsweredPage,
-  paging: Paging,
-  { items, count, number }: Read,
+  answer: Answer,
+  plan: CallPlan,
+  { paging, items, count, number }: Read,
 ): Promise<NextPage | PageEnd> {
-  const told = String(await paging.totalIn?.(page.answer));
+  const told = String(await paging.totalIn?.(answer));
   const total = /^\d+$/.test(told) ? Number(told) : undefined;
   const isShorter = items.length < count.longest;
   count.seen += items.length;
   count.longest = Math.max(count.longest, items.length);
   count.total = Math.max(count.total, total ?? 0);
   if (paging.by === 'link' || paging.by === 'cursor') {
-    const next = await toldNext(page, paging);
+    const next = await toldNext(answer, plan, paging);
     if (typeof next === 'object') return next;
     const isShort = items.length < (paging.fixed ?? 2);
     // A list of one page has no Link header (RFC 8288), unless the answer names its next page elsewhere.
     const isStandard = paging.by === 'link' && (paging.next ?? paging.header) === undefined;
-    const isOnlyPage = isStandard && endOf(page.answer) === 'whole';
+    const isOnlyPage = isStandard && endOf(answer) === 'whole';
     if (next === undefined && total === undefined && number === 1 && !isShort && !isOnlyPage) return 'unproven';
   } else {
     // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
@@ -145,10 +135,7 @@ function endOf({ headers, body }: Answer): PageEnd {
 }
 
 /** The next page that an answer names, by a cursor or an address; or that it names the end; undefined if neither. */
-async function toldNext(
-  { plan, asked, base, answer }: AnsweredPage,
-  paging: Paging,
-): Promise<NextPage | 'end' | undefined> {
+async function toldNext(answer: Answer, plan: CallPlan, paging: Paging): Promise<NextPage | 'end' | undefined> {
   const given = await paging.nextIn?.(answer);
   const wrong = (how: string, key: string): ConnectorError =>
     unreadable(plan.what, how, `"${plan.purpose}.${key}"`, answer.at.requestId);
@@ -158,7 +145,8 @@ async function toldNext(
     const first = cellText([given].flat()[0]).trim();
     const target = first.startsWith('<') ? nextTarget(given) : first;
     if (target === undefined || target === '') return undefined;
-    const path = pathFrom(asked, target);
+    const { asked, base } = answer;
+    const path = pathFrom(`${base}${asked}`, target);
     if (path === undefined) throw wrong('with a link to the next page that is no address', 'paging');
     // The line adds the path of `hris.url`.
     return { values: {}, path: path.startsWith(`${base}/`) ? path.slice(base.length) : path };
