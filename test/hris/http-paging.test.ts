@@ -31,6 +31,8 @@ test.for([
   ['a query alone', '<?page=2>; rel="next"'],
   ['a path from where it was asked', '<staff?page=2>; rel="next"'],
   ['an address at another host', '<https://evil.example/api/staff?page=2>; rel="next"'],
+  ['our own key in it', '</api/staff?key=x&page=2>; rel="next"'],
+  ['our key blackened in it', '</api/staff?page=2&key=***>; rel="next"'],
 ] as const)('a Link header with %s leads to the next page', async ([, link]) => {
   const asked: string[] = [];
   const hris = await openKestrel(

@@ -222,11 +222,15 @@ async function wordsOf(
   return withoutValues(said.join(' '), [...Object.values(sent), ...secrets, ...(carried.secrets ?? [])]);
 }
 
+/** A link to the next page may repeat our credentials, or show them blackened: only ours are sent. */
 function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
-  const path = String(plan.path(values, encodeURIComponent));
+  const [path = '', own = ''] = String(plan.path(values, encodeURIComponent)).split(/\?(.*)/s);
+  const kept = own
+    .split('&')
+    .filter((pair) => !new URLSearchParams(pair).keys().some((name) => Object.hasOwn(carried, name)));
   const query = new URLSearchParams({ ...rendered(plan.query, values), ...carried }).toString();
-  if (query === '') return path;
-  return `${path}${path.includes('?') ? '&' : '?'}${query}`;
+  const whole = [...kept, query].filter((part) => part !== '').join('&');
+  return whole === '' ? path : `${path}?${whole}`;
 }
 
 /** Content and its type: JSON, a URL-encoded form, or a multipart form. */
