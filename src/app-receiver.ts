@@ -1,4 +1,4 @@
-import { type Places, readConfig, storeUrl } from './config.ts';
+import { misspeltSettings, type Places, readConfig, storeUrl } from './config.ts';
 import { isConnectorError } from './errors.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
@@ -38,6 +38,7 @@ const CLOSE_MS = 4_000;
 export async function runReceiver(options: RunReceiverOptions): Promise<RunningReceiver> {
   const config = readConfig();
   const log = createLogger('receiver');
+  for (const misspelt of misspeltSettings()) log.warn(misspelt);
   const registry = createRegistry('serve');
   const tenants = Promise.withResolvers<Admission['tenants']>();
   const url = storeUrl(options.dataDir, config);

@@ -8,7 +8,7 @@ import { hrisPaused } from '../activities/guarded.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
+import { type Config, misspeltSettings, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { sweepKeyrings } from './hris/sftp/open-pgp.ts';
@@ -67,6 +67,7 @@ export function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
 async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const config = readConfig();
   const log = createLogger('worker');
+  for (const misspelt of misspeltSettings()) log.warn(misspelt);
   armFailpoints({
     killAt: config.HIREBRIDGE_FAILPOINT_KILL,
     stopAt: config.HIREBRIDGE_FAILPOINT_STOP,

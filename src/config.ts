@@ -2,10 +2,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
+import { nearest } from './in-words.ts';
 import { DATA_DIR, storeIn, TENANTS_DIR } from './places.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const milliseconds = z.coerce.number().int().min(1);
+/** `Number` would read an empty text as 0, and a receiver would listen on a free port that nobody knows. */
+const whole = (least: number, most: number) =>
+  z.preprocess(
+    (text) => (typeof text === 'string' && /^\s*\d+\s*$/.test(text) ? Number(text) : text),
+    z.number('expected a whole number').min(least).max(most),
+  );
+const port = whole(0, 65_535);
+const milliseconds = whole(1, Number.MAX_SAFE_INTEGER);
 const flag = z
   .enum(['1', 'true', 'yes', '0', 'false', 'no', ''])
   .transform((text) => ['1', 'true', 'yes'].includes(text));
@@ -77,10 +84,7 @@ export const Config = z.object({
   HIREBRIDGE_REUSE_PORT: flag
     .default(false)
     .describe('Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap.'),
-  HIREBRIDGE_MAX_WEBHOOK_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1024)
+  HIREBRIDGE_MAX_WEBHOOK_BYTES: whole(1024, Number.MAX_SAFE_INTEGER)
     .default(1_000_000)
     .describe('Largest webhook body accepted, bytes.'),
   HIREBRIDGE_GIVE_UP_MS: milliseconds
@@ -137,6 +141,25 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     code: 'CONFIG_INVALID',
     action: 'reject',
     message: `The environment holds an invalid value (${wrong}). Correct the variable, or unset it to use the default.`,
+  });
+}
+
+/** Variables that hirebridge sets for processes it starts, or that name where Temporal's CLI is kept. */
+const OTHERS = ['HIREBRIDGE_SUPERVISED', 'HIREBRIDGE_UP_CONSOLE_TOKEN', 'HIREBRIDGE_CACHE_DIR'];
+
+/** What to say of each variable that is nearly named like one of ours: it has no effect, and nothing else tells. */
+export function misspeltSettings(env: NodeJS.ProcessEnv = process.env): string[] {
+  const known = [...Object.keys(Config.shape), ...OTHERS];
+  return Object.keys(env).flatMap((name) => {
+    const [, end] = /^HIREBRIDGE_(.+)$/.exec(name) ?? [];
+    if (end === undefined || known.includes(name)) return [];
+    const meant = nearest(
+      end,
+      known.map((one) => one.slice('HIREBRIDGE_'.length)),
+    );
+    return meant === undefined
+      ? []
+      : [`${name} is ignored: no setting has this name. Did you mean "HIREBRIDGE_${meant}"?`];
   });
 }
 

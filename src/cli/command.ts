@@ -187,6 +187,7 @@ export function printError(error: unknown): void {
 const SYSTEM_ERRORS: Record<string, string> = {
   EADDRINUSE: 'Another process listens there. Stop it or choose another port (0 takes a free one).',
   EACCES: 'This user may not do that. Choose another place, or change its permissions.',
+  ENOENT: 'That file or its folder is not there. Correct the path, or make the folder.',
   ENOSPC: 'The disk is full. Make room and run it again.',
   EROFS: 'That place is read-only. Choose another with --data.',
 };

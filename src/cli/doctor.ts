@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual, styleText } from 'node:util';
 import type { Command } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { type Places, storeFile, storeUrl } from '../config.ts';
+import { misspeltSettings, type Places, storeFile, storeUrl } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
 import { count } from '../in-words.ts';
 import { describeRole, isMissing, readProcesses } from '../operator/status.ts';
@@ -148,7 +148,7 @@ function lookAt(tenant: Tenant | undefined, { knownUntil, at }: Restore): string
 }
 
 interface Finding {
-  check: 'node' | 'temporal' | 'tenants' | 'store' | 'people' | 'processes';
+  check: 'node' | 'settings' | 'temporal' | 'tenants' | 'store' | 'people' | 'processes';
   /** `open`: not wrong, but not set up yet. */
   state: 'good' | 'open' | 'wrong';
   message: string;
@@ -169,6 +169,7 @@ export async function examine(places: Places): Promise<Examined> {
   const evidence: Evidence[] = [];
   const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
     node: checkNode,
+    settings: checkSettings,
     temporal: checkTemporal,
     tenants: async () => {
       tenants.push(...(await loadTenants(places.tenantsDir)));
@@ -201,6 +202,13 @@ function checkNode(): Found {
   const [needed = 0] = /\d+/.exec(packageFile.engines.node)?.map(Number) ?? [];
   const good = Number(process.versions.node.split('.')[0]) >= needed;
   return { state: good ? 'good' : 'wrong', message: `${process.version}; ${packageFile.engines.node} is needed` };
+}
+
+function checkSettings(): Found {
+  const misspelt = misspeltSettings();
+  return misspelt.length === 0
+    ? { state: 'good', message: 'no variable is misspelt' }
+    : { state: 'wrong', message: misspelt.join(' ') };
 }
 
 /** A configured server must answer; otherwise a CLI is needed, which `up` can still obtain. */

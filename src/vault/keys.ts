@@ -13,7 +13,7 @@ export interface MasterKeys {
   /** The id of the key that wraps from now on. */
   currentId(): string;
   wrap(dataKey: KeyObject, about: string): Promise<Wrapped>;
-  /** `about`: the same text as when it was wrapped. @throws ConnectorError KEY_MISSING, SEAL_BROKEN */
+  /** `about`: the same text as when it was wrapped. @throws ConnectorError KEY_MISSING */
   unwrap(wrapped: Wrapped, about: string): Promise<KeyObject>;
 }
 
@@ -107,7 +107,11 @@ export function openKeys(ref: string | undefined): MasterKeys | undefined {
       if (!keys.has(keyId)) reread();
       const key = keys.get(keyId);
       if (key === undefined) throw keyMissing(keyId, `has no key of that name: put its line back into ${file}`);
-      return createSecretKey(unseal(key, bytes, wrapping(keyId, about)));
+      try {
+        return createSecretKey(unseal(key, bytes, wrapping(keyId, about)));
+      } catch {
+        throw keyMissing(keyId, `has another key of that name: put the right line back into ${file}`);
+      }
     },
   };
 }
