@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { readConfig, storeFile, storeUrl } from '../config.ts';
+import { storeFile, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { noteHeadsRestored } from '../store/audit.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';
@@ -141,20 +141,8 @@ export function defineMigrate(command: Command): void {
 
 async function runMigrate({ dryRun = false, json, ...roles }: MigrateOptions, command: Command): Promise<void> {
   const { dataDir } = await placesOf(command);
-  // Two workers with a store each would follow each hire twice.
-  if (readConfig().HIREBRIDGE_STORE_URL !== undefined && storeFile(dataDir) !== undefined) throw notShared();
   const pending = await migrateStore(storeUrl(dataDir), roles, dryRun);
   say({ json }, { [dryRun ? 'pending' : 'migrated']: pending }, `${textOf(pending, dryRun)}\n`);
-}
-
-function notShared(): ConnectorError {
-  return new ConnectorError({
-    code: 'CONFIG_INVALID',
-    action: 'reject',
-    message:
-      'HIREBRIDGE_STORE_URL names a SQLite file, but the processes of a fleet share one Postgres database. Give its ' +
-      'postgres:// address; on a single machine, unset the variable.',
-  });
 }
 
 function textOf(pending: readonly PendingMigration[], isDry: boolean): string {

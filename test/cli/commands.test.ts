@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -183,15 +182,6 @@ test("the store's address may stand in a file, and one that cannot be read is re
   await writeFile(file, `sqlite:${store}\n`);
   const read = await runCommand(['status', '--data', data]);
   expect([read.code, read.stderr]).toEqual([2, expect.stringContaining(`no store at ${store}`)]);
-});
-
-test('migrate refuses a fleet of SQLite files, which its processes would not share', async () => {
-  const data = await scratchDir();
-  vi.stubEnv('HIREBRIDGE_STORE_URL', `sqlite:${join(data, 'fleet.db')}`);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const { code, stderr } = await runCommand(['migrate', '--data', data]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('share one Postgres database')]);
-  expect(existsSync(join(data, 'fleet.db'))).toBe(false);
 });
 
 test.each([
