@@ -1,4 +1,4 @@
-import { ConnectorError } from '../src/errors.ts';
+import { type ConnectorError, rejected } from '../src/errors.ts';
 import { type Employee, type FindKey, type Found, type KnownEmployee, knownIn } from '../src/hire/hire.ts';
 import type {
   ChangedEmployees,
@@ -105,11 +105,9 @@ function ownFiles(
 }
 
 function elsewhere({ id, connection }: Employee, open: string): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_ELSEWHERE',
-    action: 'reject',
-    message:
-      `Employee ${id} is in the HR system "${connection}", and this tenant now uses "${open}", where that id may ` +
+  return rejected(
+    'EMPLOYEE_ELSEWHERE',
+    `Employee ${id} is in the HR system "${connection}", and this tenant now uses "${open}", where that id may ` +
       'belong to somebody else. Nothing was read or written.',
-  });
+  );
 }

@@ -268,7 +268,7 @@ function wireAnswers({ options, config, log, store, temporal }: WorkerParts, hir
     mark: installationMark(storeUrl(dataDir, config), tenantsDir),
     async follow(request, onLook, signal) {
       assertKnownStream(request.stream);
-      const tenants = (await currentTenants(store, tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
+      const tenants = await currentTenants(store, tenantsDir);
       const following = followStream({ store, hires, tenants }, request, onLook, signal);
       return following.catch((error: unknown) => Promise.reject(temporal.explain(error) as Error));
     },

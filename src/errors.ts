@@ -75,12 +75,12 @@ export class ConnectorError extends Error {
 }
 
 /** Bad data, or a rule that only a person can satisfy. */
-export function rejection(
+export function rejected(
   code: string,
   message: string,
   more: Partial<Omit<ErrorFacts, 'code' | 'action' | 'message'>> = {},
 ): ConnectorError {
-  return new ConnectorError({ code, action: 'reject', message, ...more });
+  return new ConnectorError({ ...more, code, action: 'reject', message });
 }
 
 /** Whether it is a ConnectorError, optionally with this code. */

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/hire.ts';
 import { type HoldCode, type HoldRequest, holdOf, messageParts } from '../../src/hire/holds.ts';
@@ -81,11 +81,10 @@ function toldOf({ state, code, reason }: HireStepRow): Omit<Verdict, 'id'> {
 }
 
 function unconfigured(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'ACCOUNTS_UNCONFIGURED',
-    action: 'reject',
-    message: `Hires of ${tenantId} get no accounts: its file names no "destinations". Add them, or remove the stream.`,
-  });
+  return rejected(
+    'ACCOUNTS_UNCONFIGURED',
+    `Hires of ${tenantId} get no accounts: its file names no "destinations". Add them, or remove the stream.`,
+  );
 }
 
 /** After this many failures in one pass, the destination is to blame and not the data. */
@@ -255,21 +254,17 @@ async function give(taken: Taken): Promise<void> {
   const employee = await employeeMade(taken);
   // Uses the mapping in force: the one saved with an earlier attempt belongs to the HR system.
   const read = await readSources({ ...context, creation: undefined }, { anyStage: isUnderWay, beside: { employee } });
-  if (read.verdict === 'hold') throw refused(read.hold.code, messageParts(read.hold).what);
-  if (read.verdict !== 'read') throw refused('NOT_IN_STAGE', LEFT);
+  if (read.verdict === 'hold') throw rejected(read.hold.code, messageParts(read.hold).what);
+  if (read.verdict !== 'read') throw rejected('NOT_IN_STAGE', LEFT);
   const { sources } = read;
   const wrong = sources.problems.map(({ text }) => text).join(' ');
-  if (wrong !== '') throw refused('MAPPING_INCOMPLETE', wrong);
+  if (wrong !== '') throw rejected('MAPPING_INCOMPLETE', wrong);
   try {
     await inDestination(taken, context, sources);
   } catch (error) {
     if (!isConnectorError(error) || error.action === 'reject' || error.code === 'OUTCOME_UNKNOWN') throw error;
     throw new Down(key.destination, error);
   }
-}
-
-function refused(code: string, message: string): ConnectorError {
-  return new ConnectorError({ code, action: 'reject', message });
 }
 
 /** The hire as its activities see it, with the destination in place of the HR system. */
@@ -317,7 +312,7 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
   if (!(await settleStep(store, key, run.context.runId, open))) return;
   if (plan.kind === 'link') return see(taken, sources, { account: plan.account, isNew: false });
   const named = await nameEmployee(context, sources.names);
-  if (named.verdict === 'hold') throw refused(named.hold.code, named.hold.message);
+  if (named.verdict === 'hold') throw rejected(named.hold.code, named.hold.message);
   const made = await create(taken, context, { ...sources, fields: { ...sources.fields, ...named.names } });
   if (made !== undefined) await see(taken, sources, made);
 }
@@ -341,7 +336,7 @@ async function planAccount(taken: Taken, context: HireContext, fields: EmployeeF
   if (known !== undefined && !(earlier?.isMade === true && isOfAnother(taken, known)))
     return { kind: 'link', by: [decisions.link === undefined ? 'an earlier hire' : 'a person'], account: known.ref };
   if (decisions.link !== undefined)
-    throw refused(
+    throw rejected(
       'ACCOUNT_NOT_FOUND',
       `Destination "${key.destination}" has no account ${decisions.link}. Retry the step.`,
     );
@@ -419,7 +414,7 @@ async function create(
   }
   if (once.kind === 'refused') return { account: existingIn(key, once.error), isNew: false };
   if (once.value.kind === 'created') return { account: once.value.ref, isNew: true };
-  throw refused(
+  throw rejected(
     'ACCOUNT_PENDING',
     `Destination "${key.destination}" answered that the account is pending, and no step waits for pending accounts.`,
   );
@@ -429,7 +424,7 @@ async function create(
 function existingIn({ destination }: StepKey, { code, message, details }: ConnectorError): KnownEmployee {
   const { id } = details ?? {};
   if (code === 'ALREADY_EXISTS' && typeof id === 'string') return knownIn(destination, { id });
-  throw refused(code, message);
+  throw rejected(code, message);
 }
 
 function writeOf(
@@ -450,7 +445,7 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
     const { decided_at: madeAt, now } = (await latestIntent(deps.store, key, verbOf(key))) ?? { decided_at: 0, now: 0 };
     const leftMs = Number(madeAt) + capabilities.readLagMs - now;
     if (leftMs > 0) throw outcomeUnknown('An account was made', leftMs);
-    throw refused('ACCOUNT_GONE', goneText(key, account.id));
+    throw rejected('ACCOUNT_GONE', goneText(key, account.id));
   }
   if (shown.former === true && employees.rehire !== undefined) {
     const { rehire } = employees;

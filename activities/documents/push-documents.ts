@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { Employee, HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/create-partner-client.ts';
@@ -195,11 +195,10 @@ async function listOrReason(
 }
 
 function unconfigured(tenantId: string, why: string): ConnectorError {
-  return new ConnectorError({
-    code: 'DOCUMENTS_UNCONFIGURED',
-    action: 'reject',
-    message: `Documents of ${tenantId} cannot go into the HR system: ${why}. Correct the tenant file and apply it.`,
-  });
+  return rejected(
+    'DOCUMENTS_UNCONFIGURED',
+    `Documents of ${tenantId} cannot go into the HR system: ${why}. Correct the tenant file and apply it.`,
+  );
 }
 
 /** One document on its way to one employee. */

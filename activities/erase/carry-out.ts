@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import pLimit from 'p-limit';
 import { dayOf } from '../../src/day-of.ts';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, employeeIn } from '../../src/hire/hire.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
@@ -343,11 +343,10 @@ async function emptied(store: Store, tables?: readonly string[]): Promise<boolea
 }
 
 function unknownErasure(erasureId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'ERASURE_UNKNOWN',
-    action: 'reject',
-    message: `The store knows no erasure ${erasureId}. List them with: hirebridge person receipts TENANT`,
-  });
+  return rejected(
+    'ERASURE_UNKNOWN',
+    `The store knows no erasure ${erasureId}. List them with: hirebridge person receipts TENANT`,
+  );
 }
 
 function stillThere(): ConnectorError {

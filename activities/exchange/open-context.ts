@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, rejected } from '../../src/errors.ts';
 import { amendsOnly, sayToPartner } from '../../src/exchange/see-fields.ts';
 import { type CustomFieldUse, customFieldsMapped } from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
@@ -77,30 +77,25 @@ function assertWrittenOnce(context: ExchangeContext): ExchangeContext {
 }
 
 function writtenTwice(target: string, customFieldId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'FIELD_WRITTEN_TWICE',
-    action: 'reject',
-    message:
-      `The mapping of "${target}" writes the job custom field ${customFieldId}, and so does the stream requisitions ` +
+  return rejected(
+    'FIELD_WRITTEN_TWICE',
+    `The mapping of "${target}" writes the job custom field ${customFieldId}, and so does the stream requisitions ` +
       '(section requisitions of the tenant file). Keep one of the two.',
-  });
+  );
 }
 
 function cannotAmend({ tenant }: Connection): ConnectorError {
-  return new ConnectorError({
-    code: 'AMEND_UNSUPPORTED',
-    action: 'reject',
-    message:
-      `Employees in HR systems of kind ${tenant.hris.kind} cannot be amended: a later edit there could be ` +
+  return rejected(
+    'AMEND_UNSUPPORTED',
+    `Employees in HR systems of kind ${tenant.hris.kind} cannot be amended: a later edit there could be ` +
       'overwritten unseen. Remove streams.amendments from the tenant file, and make changes after the hire by ' +
       'hand.',
-  });
+  );
 }
 
 export function noMapping(stream: string): ConnectorError {
-  return new ConnectorError({
-    code: 'NO_MAPPING',
-    action: 'reject',
-    message: `No mapping says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
-  });
+  return rejected(
+    'NO_MAPPING',
+    `No mapping says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
+  );
 }

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { isConnectorError, rejected } from '../../src/errors.ts';
 import type { Employee, EmployeeFields } from '../../src/hire/hire.ts';
 import type { Requisitions } from '../../src/hris/port.ts';
 import { isUnread, readApart, type Unread } from '../../src/hris/read-many.ts';
@@ -127,13 +127,11 @@ async function readPositions({ connection, jobs }: Reading, pairs: readonly Link
 /** The HR system's open positions. @throws ConnectorError REQUISITIONS_UNCONFIGURED if no table is named */
 export function positionsIn({ hris, tenant }: Pick<Connection, 'hris' | 'tenant'>): Requisitions {
   if (hris.requisitions !== undefined) return hris.requisitions;
-  throw new ConnectorError({
-    code: 'REQUISITIONS_UNCONFIGURED',
-    action: 'reject',
-    message:
-      `Positions of ${tenant.tenant} cannot be exchanged: the HR system provides none. Name their table in the ` +
+  throw rejected(
+    'REQUISITIONS_UNCONFIGURED',
+    `Positions of ${tenant.tenant} cannot be exchanged: the HR system provides none. Name their table in the ` +
       'tenant file (hris.requisitions) and apply it.',
-  });
+  );
 }
 
 /** No call reads jobs by id (section 4.2), so one reading of the list serves all pairs of a step. */

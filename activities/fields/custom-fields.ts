@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { DescribedField, HrisConnection } from '../../src/hris/port.ts';
 import type { Logger } from '../../src/log.ts';
 import {
@@ -221,11 +221,9 @@ export function namedField(
 ): FieldDefinition {
   const field = fields.find((one) => one.entity === entity && one.id === id);
   if (field !== undefined) return field;
-  throw new ConnectorError({
-    code: 'CUSTOM_FIELD_NOT_FOUND',
-    action: 'reject',
-    message:
-      `The hiring platform has no ${entity} custom field ${id}, which the tenant file names under ${section}. ` +
+  throw rejected(
+    'CUSTOM_FIELD_NOT_FOUND',
+    `The hiring platform has no ${entity} custom field ${id}, which the tenant file names under ${section}. ` +
       'Define it there, or name the right one.',
-  });
+  );
 }

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import {
   areShown,
@@ -137,23 +137,19 @@ async function judgeChanged(
 }
 
 function fieldMissing(id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'CUSTOM_FIELD_NOT_FOUND',
-    action: 'reject',
-    message:
-      `The hiring platform has no candidate custom field ${id}, which the tenant file writes back to. Define it ` +
+  return rejected(
+    'CUSTOM_FIELD_NOT_FOUND',
+    `The hiring platform has no candidate custom field ${id}, which the tenant file writes back to. Define it ` +
       'again and name its id in writeBack, or remove it there.',
-  });
+  );
 }
 
 function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): ConnectorError {
-  return new ConnectorError({
-    code: 'VALUE_MISFIT',
-    action: 'reject',
-    message:
-      `Custom field "${label}" (${id}, ${type}) ${wrong}, and the HR system's value does not fit. Correct the ` +
+  return rejected(
+    'VALUE_MISFIT',
+    `Custom field "${label}" (${id}, ${type}) ${wrong}, and the HR system's value does not fit. Correct the ` +
       'value there, add the option in the hiring platform, or name another field in writeBack.',
-  });
+  );
 }
 
 /** Parent types of values, by the list that holds the entries (section 2.5). */

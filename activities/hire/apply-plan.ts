@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { asksToCancel } from '../../src/hire/answers.ts';
 import {
   allFields,
@@ -126,7 +126,7 @@ const REJECTED = 'HIRE_REJECTED';
 async function assertAnswered({ store, ref, creation }: HireContext): Promise<void> {
   if (refusalOf(creation) !== REJECTED) return;
   if (Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation?.decided_at)) return;
-  throw new ConnectorError({ code: REJECTED, action: 'reject', message: REJECTED_UNSAID });
+  throw rejected(REJECTED, REJECTED_UNSAID);
 }
 
 function onceOptions(
@@ -378,7 +378,7 @@ function existingIn({ connection }: HireContext, { code, details }: ConnectorErr
 function asRejected(error: ConnectorError): ConnectorError {
   if (error.action !== 'ignore') return error;
   const { code, message, details } = error;
-  return new ConnectorError({ code, action: 'reject', message, ...(details && { details }), cause: error });
+  return rejected(code, message, { ...(details && { details }), cause: error });
 }
 
 type Rehire = Extract<Change, { kind: 'rehire' }>;
@@ -473,12 +473,10 @@ async function readToWrite(
 ): Promise<OwnRecord | undefined> {
   const record = await readEmployee(at.connection.hris, employee);
   if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
-  throw new ConnectorError({
-    code: 'RECORD_OF_ANOTHER',
-    action: 'reject',
-    message:
-      `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
+  throw rejected(
+    'RECORD_OF_ANOTHER',
+    `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
       'somebody else by now. Nothing was written to it. Look whether the HR system was restored, or its credentials ' +
       'are those of another account.',
-  });
+  );
 }

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, type EmployeeFields, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
@@ -319,13 +319,11 @@ function notShownYet(employeeId: string | null, waitMs: number): ConnectorError 
 }
 
 function notFound(employeeId: string | null, jobCandidateId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_NOT_FOUND',
-    action: 'reject',
-    message:
-      `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ` +
+  return rejected(
+    'EMPLOYEE_NOT_FOUND',
+    `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ` +
       `${jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
-  });
+  );
 }
 
 /** Values for the candidate's custom fields from the mapping's rules to the partner; no call without such rules. */
@@ -349,23 +347,19 @@ function customFieldOf(path: BackValue['path'], definitions: readonly CustomFiel
   const [only] = hits;
   if (only !== undefined && hits.length === 1) return only.id;
   const found = hits.length === 0 ? 'no candidate custom field has' : `${hits.length} candidate custom fields have`;
-  throw new ConnectorError({
-    code: 'CUSTOM_FIELD_UNCLEAR',
-    action: 'reject',
-    message:
-      `The mapping writes ${path.text} at the partner, where ${found} that label. Write its id in the mapping, ` +
+  throw rejected(
+    'CUSTOM_FIELD_UNCLEAR',
+    `The mapping writes ${path.text} at the partner, where ${found} that label. Write its id in the mapping, ` +
       'or define the field there; then answer retry.',
-  });
+  );
 }
 
 function notReversible(reasons: string): ConnectorError {
-  return new ConnectorError({
-    code: 'VALUE_NOT_REVERSIBLE',
-    action: 'reject',
-    message:
-      `A value of the employee cannot be written back: ${reasons} ` +
+  return rejected(
+    'VALUE_NOT_REVERSIBLE',
+    `A value of the employee cannot be written back: ${reasons} ` +
       'Then answer retry; or keep to end the hire as it is.',
-  });
+  );
 }
 
 type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;

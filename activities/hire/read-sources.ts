@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { EmployeeFields, HireRef } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
@@ -313,7 +313,7 @@ async function shownBy(
 function customFieldOf(record: Record<string, unknown>, name: string): string[] {
   const text = `job.customFields[${name}]`;
   const read = readSource({ source: 'job', customField: name, text }, { job: record });
-  if ('code' in read) throw new ConnectorError({ code: read.code, action: 'reject', message: read.text });
+  if ('code' in read) throw rejected(read.code, read.text);
   return listOf(read.value);
 }
 

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -94,13 +94,11 @@ interface InviteRun extends PushContext {
 }
 
 function unconfigured({ key }: PushContext): ConnectorError {
-  return new ConnectorError({
-    code: 'INVITATIONS_UNCONFIGURED',
-    action: 'reject',
-    message:
-      `Nobody can be invited for ${key.tenantId}: the tenant file has no section invitations. ` +
+  return rejected(
+    'INVITATIONS_UNCONFIGURED',
+    `Nobody can be invited for ${key.tenantId}: the tenant file has no section invitations. ` +
       'Add "invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }" and apply it.',
-  });
+  );
 }
 
 // Outcomes of earlier requests.

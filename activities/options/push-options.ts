@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { ListEntry } from '../../src/hris/port.ts';
 import { definitionOf } from '../../src/mapping/custom-fields.ts';
 import {
@@ -220,7 +220,7 @@ function assertNoneHeld(state: StreamState | undefined, sets: readonly OptionSet
   const held = heldCodes(state).find((lift) => sets.some((set) => isOf(lift, set)));
   if (held === undefined) return;
   const [code = held] = held.split(':');
-  throw new ConnectorError({ code, action: 'reject', message: state?.held_message ?? '' });
+  throw rejected(code, state?.held_message ?? '');
 }
 
 /**
@@ -264,13 +264,11 @@ async function readField({ partner }: Connection, customFieldId: string): Promis
   const { data } = await partner.customFields.get({ params: { customFieldId } });
   const field = definitionOf(data);
   if (field.type === 'select' || field.type === 'multi-select') return field;
-  throw new ConnectorError({
-    code: 'OPTIONS_FIELD_UNUSABLE',
-    action: 'reject',
-    message:
-      `Custom field "${field.label}" (${field.id}) is of type ${field.type}, which has no options. ` +
+  throw rejected(
+    'OPTIONS_FIELD_UNUSABLE',
+    `Custom field "${field.label}" (${field.id}) is of type ${field.type}, which has no options. ` +
       'Name a field of type select or multi-select under options, and apply the file.',
-  });
+  );
 }
 
 const READ_MS = 60_000;
@@ -278,13 +276,11 @@ const READ_MS = 60_000;
 /** Entries with a trimmed label; an entry without a label is no option. @throws ConnectorError OPTIONS_UNCONFIGURED */
 async function readEntries({ hris, tenant }: Connection, list: string): Promise<ListEntry[]> {
   if (hris.lists === undefined)
-    throw new ConnectorError({
-      code: 'OPTIONS_UNCONFIGURED',
-      action: 'reject',
-      message:
-        `An HR system of kind ${tenant.hris.kind} provides no lists as configured, so the options of ` +
+    throw rejected(
+      'OPTIONS_UNCONFIGURED',
+      `An HR system of kind ${tenant.hris.kind} provides no lists as configured, so the options of ` +
         `${tenant.tenant} cannot follow them. Name them in hris.lists, or remove the stream.`,
-    });
+    );
   const entries = await hris.lists.read(list, AbortSignal.timeout(READ_MS));
   return entries.map(({ id, label }) => ({ id, label: label.trim() })).filter(({ label }) => label !== '');
 }

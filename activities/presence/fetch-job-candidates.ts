@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { isNotShown, isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import type { Page } from '../../src/partner/client/types.ts';
@@ -210,11 +210,9 @@ async function takeWholeList({ partner }: Connection, shown: Map<string, Shown>)
 }
 
 function unreadable(jobId: string, reason: string): ConnectorError {
-  return new ConnectorError({
-    code: 'JOB_UNREADABLE',
-    action: 'reject',
-    message:
-      `The partner's record of job ${jobId} does not fit the contract (${reason}), so no employee can be created ` +
+  return rejected(
+    'JOB_UNREADABLE',
+    `The partner's record of job ${jobId} does not fit the contract (${reason}), so no employee can be created ` +
       'from it. Correct it with the partner.',
-  });
+  );
 }

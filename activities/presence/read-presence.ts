@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { evaluationStatuses, type JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
@@ -121,13 +121,11 @@ function sharedReadsOf(store: Store, connection: Connection): SharedReads {
 }
 
 function unreadableRecord(id: string, reason: string): ConnectorError {
-  return new ConnectorError({
-    code: 'RECORD_UNREADABLE',
-    action: 'reject',
-    message:
-      `The partner's record of job candidate ${id} does not fit the contract (${reason}). ` +
+  return rejected(
+    'RECORD_UNREADABLE',
+    `The partner's record of job candidate ${id} does not fit the contract (${reason}). ` +
       'Correct it with the partner, or name the difference in partner.overrides.',
-  });
+  );
 }
 
 /** The question whether a person is in one of these stages. */

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { EmployeeFields, FieldValue } from '../../src/hire/hire.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { Requisition } from '../../src/hris/port.ts';
@@ -71,11 +71,10 @@ async function openRun({ deps, connection, key, runId }: PushContext): Promise<R
 }
 
 function unconfigured({ key }: Pick<PushContext, 'key'>, why: string): ConnectorError {
-  return new ConnectorError({
-    code: 'REQUISITIONS_UNCONFIGURED',
-    action: 'reject',
-    message: `Requisitions of ${key.tenantId} cannot become jobs: ${why}. Correct the tenant file and apply it.`,
-  });
+  return rejected(
+    'REQUISITIONS_UNCONFIGURED',
+    `Requisitions of ${key.tenantId} cannot become jobs: ${why}. Correct the tenant file and apply it.`,
+  );
 }
 
 interface Change {

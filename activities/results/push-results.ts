@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { encodeValue } from '../../src/mapping/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
@@ -62,13 +62,11 @@ type Rule = NonNullable<Tenant['results']>[number];
 type Verdicts = Map<string, Verdict>;
 
 function unconfigured({ key }: PushContext): ConnectorError {
-  return new ConnectorError({
-    code: 'RESULTS_UNCONFIGURED',
-    action: 'reject',
-    message:
-      `No result can reach a candidate for ${key.tenantId}: the tenant file has no section results. ` +
+  return rejected(
+    'RESULTS_UNCONFIGURED',
+    `No result can reach a candidate for ${key.tenantId}: the tenant file has no section results. ` +
       'Add "results: [{ assessment: ID, take: score, customField: ID }]" and apply it.',
-  });
+  );
 }
 
 // Results of interviews and flows.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
 import { count } from '../../src/in-words.ts';
@@ -60,13 +60,11 @@ const LIST_MS = 120_000;
 const NO_CREDITS = 'RESUME_CREDITS';
 
 function unconfigured({ key }: PushContext): ConnectorError {
-  return new ConnectorError({
-    code: 'RESUMES_UNCONFIGURED',
-    action: 'reject',
-    message:
-      `No list of resumes is configured for ${key.tenantId}. Add "resumes: { table: resumes }" to hris or ` +
+  return rejected(
+    'RESUMES_UNCONFIGURED',
+    `No list of resumes is configured for ${key.tenantId}. Add "resumes: { table: resumes }" to hris or ` +
       'landing of kind sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
-  });
+  );
 }
 
 function tell({ verdicts }: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>, kind: Verdict['kind'], reason?: string) {

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { cleanEmail } from '../../src/partner/contract/shapes.ts';
@@ -110,13 +110,11 @@ const NO_CONSENT = 'CONSENT_REFUSED';
 const NO_APPLICATION = 'NO_APPLICATION';
 
 function unconfigured({ key }: PushContext): ConnectorError {
-  return new ConnectorError({
-    code: 'SOURCING_UNCONFIGURED',
-    action: 'reject',
-    message:
-      `No lead can become a candidate for ${key.tenantId}: the tenant file has no section sourcing. ` +
+  return rejected(
+    'SOURCING_UNCONFIGURED',
+    `No lead can become a candidate for ${key.tenantId}: the tenant file has no section sourcing. ` +
       'Add "sourcing: { rules: [{ on: { campaign: ID }, job: ID }], consent: { customField: ID } }" and apply it.',
-  });
+  );
 }
 
 function tell({ verdicts }: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?: string): void {

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { RowChange } from '../../src/hris/port.ts';
 import { saveConsents } from '../../src/store/consents.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
@@ -251,7 +251,7 @@ export async function stopAt(
   const before = (state?.held_message ?? '').replace(end, ' ');
   const told = `${before}${message}${end}`;
   await holdStream(deps.store, key, { code: [...heldCodes(state), lifts].join(' '), message: told });
-  throw new ConnectorError({ code, action: 'reject', message: told, details: { held } });
+  throw rejected(code, told, { details: { held } });
 }
 
 /** The page's records, once their custom fields are known to be those that the mapping means. */

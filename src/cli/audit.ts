@@ -2,21 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { duration } from '../hris/option-types.ts';
-import type { WriteView } from '../operator/writes.ts';
-import { readWrites } from '../operator/writes.ts';
+import { readWrites, type WriteView } from '../operator/writes.ts';
+import type { Places } from '../places.ts';
 import { type ChainVerdict, exportAudit, HEADS_FILE, noteLook, verifyAudit } from '../store/audit.ts';
-import {
-  asOption,
-  byOf,
-  EXIT,
-  example,
-  listedFilter,
-  placesOf,
-  print,
-  printJson,
-  renderChange,
-  renderListed,
-} from './command.ts';
+import type { Store } from '../store/open-store.ts';
+import { AS, byOf, EXIT, example, type Flags, limitOf, renderChange, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
 export function defineAudit(command: Command): void {
@@ -30,8 +20,8 @@ export function defineAudit(command: Command): void {
     .option('--record <id>', 'only those of one record: a job candidate, job or candidate')
     .option('--run <run>', 'only those of one run of a stream, or of one applied plan')
     .option('--reveal', 'show sensitive values too; the audit trail records who did')
-    .option('--json', 'print JSON');
-  asOption(command)
+    .option('--json', 'print JSON')
+    .option(...AS)
     .addHelpText('after', example('hirebridge audit acme --record 5012', 'hirebridge audit acme --mapping 9c1d2e3f'))
     .action(runAudit);
   command
@@ -58,35 +48,23 @@ export function defineAudit(command: Command): void {
     .action(runExport);
 }
 
-interface AuditOptions {
+interface AuditOptions extends Flags {
   mapping?: string;
   record?: string;
   run?: string;
   reveal?: boolean;
-  json?: boolean;
-  as?: string;
 }
 
 async function runAudit(tenantId: string, options: AuditOptions, command: Command): Promise<void> {
-  const { mapping, record, run, reveal = false } = options;
-  const filter = {
-    ...listedFilter({ tenant: tenantId, ...(options.json === undefined ? {} : { json: options.json }) }),
-    tenantId,
-    ...(mapping === undefined ? {} : { mapping }),
-    ...(record === undefined ? {} : { recordId: record }),
-    ...(run === undefined ? {} : { runId: run }),
+  const { mapping, record: recordId, run: runId, reveal = false } = options;
+  const filter = { tenantId, mapping, recordId, runId, limit: limitOf(options) };
+  const look = async (store: Store): Promise<WriteView[]> => {
+    const of = recordId === undefined ? undefined : { kind: 'record', id: recordId };
+    await noteLook(store, { by: byOf(options), tenantId, what: 'what was written', of, isRevealed: reveal });
+    return readWrites(store, filter, reveal);
   };
-  const writes = await withStore(
-    await placesOf(command),
-    async (store) => {
-      const of = record === undefined ? {} : { of: { kind: 'record', id: record } };
-      await noteLook(store, { by: byOf(options), tenantId, what: 'what was written', ...of, isRevealed: reveal });
-      return readWrites(store, filter, reveal);
-    },
-    { mustExist: true, tenantId },
-  );
-  if (options.json === true) return printJson(writes);
-  print(writes.length === 0 ? 'No writes.\n' : render(writes));
+  const writes = await withStore(command, look, tenantId);
+  say(options, writes, writes.length === 0 ? 'No writes.\n' : render(writes));
 }
 
 function render(writes: readonly WriteView[]): string {
@@ -114,19 +92,15 @@ async function runVerify(
   { heads = [] }: { heads?: string[] },
   command: Command,
 ): Promise<void> {
-  const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  const places = await placesOf(command);
-  const own = join(places.dataDir, HEADS_FILE);
-  const files = [...(existsSync(own) ? [own] : []), ...heads];
-  const verdicts = await withStore(places, (store) => verifyAudit(store, { tenantId, files }), {
-    mustExist: true,
-    tenantId,
-  });
+  const verify = async (store: Store, { dataDir }: Places): Promise<ChainVerdict[]> => {
+    const own = join(dataDir, HEADS_FILE);
+    return verifyAudit(store, { tenantId, files: [...(existsSync(own) ? [own] : []), ...heads] });
+  };
+  const verdicts = await withStore(command, verify, tenantId);
   if (verdicts.some(({ trouble }) => trouble !== undefined)) process.exitCode = EXIT.refused;
-  if (json === true) return printJson(verdicts);
-  print(verdicts.length === 0 ? 'Nobody has done anything yet.\n' : verdicts.map(renderVerdict).join(''));
-  const keys = new Set(verdicts.flatMap(({ signedBy }) => signedBy));
-  if (keys.size > 0) print(`Heads are signed by the key ${[...keys].join(' and the key ')}.\n`);
+  const text = verdicts.length === 0 ? 'Nobody has done anything yet.\n' : verdicts.map(renderVerdict).join('');
+  const keys = [...new Set(verdicts.flatMap(({ signedBy }) => signedBy))].join(' and the key ');
+  say(command.optsWithGlobals<Flags>(), verdicts, `${text}${keys && `Heads are signed by the key ${keys}.\n`}`);
 }
 
 function renderVerdict({ chain, rows, notedUntil, trouble, ...more }: ChainVerdict): string {
@@ -147,25 +121,16 @@ function renderVerdict({ chain, rows, notedUntil, trouble, ...more }: ChainVerdi
   return `ok    ${name}  ${said.join('; ')}\n`;
 }
 
-interface ExportOptions {
-  since?: number;
-  until?: number;
-}
-
 async function runExport(
   tenantId: string | undefined,
-  { since, until }: ExportOptions,
+  { since, until }: { since?: number; until?: number },
   command: Command,
 ): Promise<void> {
-  const places = await placesOf(command);
-  await withStore(
-    places,
-    async (store) => {
-      const wanted = { tenantId, dataDir: places.dataDir, from: since, to: until };
-      for await (const line of exportAudit(store, wanted)) process.stdout.write(`${JSON.stringify(line)}\n`);
-    },
-    { mustExist: true, tenantId },
-  );
+  const write = async (store: Store, { dataDir }: Places): Promise<void> => {
+    const wanted = { tenantId, dataDir, from: since, to: until };
+    for await (const line of exportAudit(store, wanted)) process.stdout.write(`${JSON.stringify(line)}\n`);
+  };
+  await withStore(command, write, tenantId);
 }
 
 /** Milliseconds: the beginning of a UTC day, or the moment this long ago. */

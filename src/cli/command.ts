@@ -5,7 +5,7 @@ import type TableClass from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Places } from '../config.ts';
 import { withCode } from '../docs.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { isDebugging } from '../log-level.ts';
 import { systemUser } from '../places.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
@@ -49,21 +49,18 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
   return table.toString();
 }
 
-/** Reports what a command did: as text, or as facts with --json. */
-export function say({ json }: { json?: boolean | undefined }, facts: object, text: string): void {
+/** Reports what a command did or found: as text, or as facts with --json. */
+export function say({ json }: { json?: boolean }, facts: object | null, text: string | (() => string)): void {
   if (json === true) printJson(facts);
-  else print(text);
+  else print(typeof text === 'string' ? text : text());
 }
 
 /** The most rows that are printed. */
 const MOST_LISTED = 200;
 
-/** The store query's filter: one row more than is printed, to know whether there are more. */
-export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean }) {
-  return {
-    ...(tenant === undefined ? {} : { tenantId: tenant }),
-    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
-  };
+/** The limit of the store's query: one row more than is printed, to know whether there are more. */
+export function limitOf({ json }: Flags): number | undefined {
+  return json === true ? undefined : MOST_LISTED + 1;
 }
 
 /** A table of at most `MOST_LISTED` rows, with a note if there are more. */
@@ -135,12 +132,7 @@ export const port = integer(0, 65_535);
 /** A parser for commander: `name=value`, any number of times. */
 export function pairs(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
-  if (at < 1)
-    throw new ConnectorError({
-      code: 'FLAG_INVALID',
-      action: 'reject',
-      message: 'Expected name=value, such as --option token=env:ACME_TOKEN.',
-    });
+  if (at < 1) throw rejected('FLAG_INVALID', 'Expected name=value, such as --option token=env:ACME_TOKEN.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
@@ -149,16 +141,17 @@ export function example(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 }
 
-/** The `--as` option by itself, for commands that order their options. */
+/** The option that says on whose behalf the command runs. */
 export const AS = ['--as <name>', 'person for whom it is done; recorded beside the user of this machine'] as const;
 
-/** Adds `--as`: on whose behalf the command runs. */
-export function asOption(command: Command): Command {
-  return command.option(...AS);
+/** Options of most commands. */
+export interface Flags {
+  json?: boolean;
+  as?: string;
 }
 
 /** The system's user, and on whose behalf they say they act. */
-export function byOf({ as }: { as?: string }): string {
+export function byOf({ as }: Flags): string {
   const user = systemUser();
   return as === undefined || as === user ? user : `${user} for ${as}`;
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { type Places, readConfig } from '../config.ts';
 import { type Access, isLoopback, longEnough, readAccess } from '../console/acts.ts';
 import { startConsole } from '../console/console.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { createLogger } from '../log.ts';
 import type { Store } from '../store/open-store.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
-import { asOption, byOf, example, placesOf, port } from './command.ts';
+import { AS, byOf, example, port } from './command.ts';
 import { withClient, withStore } from './open.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
@@ -29,19 +29,18 @@ export function defineConsole(command: Command): void {
     .option('--port <n>', 'port of the pages (default 8790, or HIREBRIDGE_CONSOLE_PORT; 0 takes a free one)', port)
     .option('--access <file>', 'file with the people who may sign in, by token or OpenID Connect, and their roles')
     .option('--host <address>', 'address to listen on (default 127.0.0.1); others need --access')
-    .option('--read-only', 'show the pages without buttons that change anything');
-  asOption(command)
+    .option('--read-only', 'show the pages without buttons that change anything')
+    .option(...AS)
     .addHelpText('after', example('hirebridge console --read-only', 'hirebridge console --access console.yaml'))
     .action(runConsole);
 }
 
 async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> {
   const stop = stopSignal();
-  const places = await placesOf(command);
   const config = readConfig();
   const { HIREBRIDGE_CONSOLE_PORT: usualPort, HIREBRIDGE_CONSOLE_TOKEN: ref } = config;
   const { access, token } = await admission(flags, ref);
-  const serve = async (store: Store): Promise<void> => {
+  const serve = async (store: Store, places: Places): Promise<void> => {
     const running = await startConsole({
       places,
       store,
@@ -60,7 +59,7 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
     await whenStopped(stop);
     await running.close();
   };
-  await withStore(places, serve, { mustExist: true });
+  await withStore(command, serve);
 }
 
 /** Who may enter: the people in the access file or, on loopback, anyone with the token that is printed or set. */
@@ -79,11 +78,9 @@ async function admission(
 }
 
 function openToAll(host: string): ConnectorError {
-  return new ConnectorError({
-    code: 'CONSOLE_OPEN',
-    action: 'reject',
-    message:
-      `Other machines can reach ${host}, so one token for everything is not enough. Say who may ` +
+  return rejected(
+    'CONSOLE_OPEN',
+    `Other machines can reach ${host}, so one token for everything is not enough. Say who may ` +
       'sign in with --access FILE: docs/console.md shows one.',
-  });
+  );
 }

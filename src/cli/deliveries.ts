@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { duration } from '../hris/option-types.ts';
 import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
 import { listEvents, replayEvents, type WhichEvents } from '../store/events-out.ts';
 import type { Store } from '../store/open-store.ts';
 import { leftStates } from '../store/schema.ts';
-import { AS, asOption, byOf, example, listedFilter, placesOf, print, printJson, renderListed, say } from './command.ts';
+import { AS, byOf, example, type Flags, limitOf, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
@@ -32,24 +32,16 @@ export function defineInbox(command: Command): void {
     .action(runRetry);
 }
 
-interface ListOptions {
+interface ListOptions extends Flags {
   tenant?: string;
   state?: (typeof STATES)[number];
-  json?: boolean;
 }
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
-  const { state, json } = options;
-  const filter = {
-    states: state === undefined ? leftStates : [state],
-    ...listedFilter(options),
-  };
-  const found = await withStore(await placesOf(command), (store) => listDeliveries(store, filter), {
-    mustExist: true,
-    tenantId: options.tenant,
-  });
-  if (json === true) return printJson(found);
-  print(renderDeliveries(found));
+  const { tenant: tenantId, state } = options;
+  const filter = { tenantId, states: state === undefined ? leftStates : [state], limit: limitOf(options) };
+  const found = await withStore(command, (store) => listDeliveries(store, filter), tenantId);
+  say(options, found, renderDeliveries(found));
 }
 
 function renderDeliveries(found: readonly DeliveryView[]): string {
@@ -67,20 +59,14 @@ function renderDeliveries(found: readonly DeliveryView[]): string {
 
 async function runRetry(
   delivery: string | undefined,
-  options: { all?: boolean; tenant?: string; json?: boolean; as?: string },
+  options: Flags & { all?: boolean; tenant?: string },
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (options.all !== true)) command.error('error: name one delivery, or write --all');
 
-  const request = {
-    by: byOf(options),
-    ...(delivery === undefined ? {} : { delivery }),
-    ...(options.tenant === undefined ? {} : { tenantId: options.tenant }),
-  };
-  const count = await withStore(await placesOf(command), (store) => retryDeliveries(store, request), {
-    mustExist: true,
-    tenantId: options.tenant,
-  });
+  const { tenant: tenantId } = options;
+  const request = { by: byOf(options), delivery, tenantId };
+  const count = await withStore(command, (store) => retryDeliveries(store, request), tenantId);
   say(options, { relayed: count }, `${count} given to the relay again. Follow with: hirebridge inbox list\n`);
 }
 
@@ -100,17 +86,10 @@ export function defineReplay(command: Command): void {
     .action(runReplay);
 }
 
-interface Flags {
-  since?: string;
-  until?: string;
-  json?: boolean;
-  as?: string;
-}
-
 async function runReplay(
   tenantId: string,
   delivery: string | undefined,
-  { since, until = '0s', ...options }: Flags,
+  { since, until = '0s', ...options }: Flags & { since?: string; until?: string },
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
@@ -122,13 +101,10 @@ async function runReplay(
   const replay = {
     tenantId,
     by: byOf(options),
-    ...(delivery === undefined ? {} : { delivery }),
-    ...(since === undefined ? {} : { window: { sinceMs: ageOf(since), untilMs: ageOf(until) } }),
+    delivery,
+    window: since === undefined ? undefined : { sinceMs: ageOf(since), untilMs: ageOf(until) },
   };
-  const count = await withStore(await placesOf(command), (store) => replayDeliveries(store, replay), {
-    mustExist: true,
-    tenantId,
-  });
+  const count = await withStore(command, (store) => replayDeliveries(store, replay), tenantId);
   const text = `${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`;
   say(options, { relayed: count }, text);
 }
@@ -141,7 +117,8 @@ export function defineEvents(command: Command): void {
     .option('--json', 'print JSON, without a limit')
     .addHelpText('after', example('hirebridge events list acme', 'hirebridge events list acme --waiting'))
     .action(listSent);
-  asOption(which(command.command('replay')))
+  which(command.command('replay'))
+    .option(...AS)
     .description('Send events again, in order and with the same ids: one, or those that --hire and --since choose.')
     .argument('[event]', 'id of one event, as `events list` shows it')
     .option('--json', 'print JSON')
@@ -161,39 +138,32 @@ function which(command: Command): Command {
     .option('--since <duration>', 'only those of the last 2h, 3d, ...');
 }
 
-interface Which {
+interface Which extends Flags {
   hire?: string;
   since?: string;
-  waiting?: boolean;
-  json?: boolean;
-  as?: string;
 }
 
 function chosen(tenantId: string, { hire, since }: Which) {
   return { tenantId, jobCandidateId: hire, sinceMs: since === undefined ? undefined : duration.parse(since) };
 }
 
-async function listSent(tenantId: string, options: Which, command: Command): Promise<void> {
+async function listSent(tenantId: string, options: Which & { waiting?: boolean }, command: Command): Promise<void> {
   const { json = false, waiting = false } = options;
-  const look = (store: Parameters<typeof eventViews>[0]) =>
-    eventViews(store, chosen(tenantId, options), { waiting, isWhole: json });
-  const found = await withStore(await placesOf(command), look, { mustExist: true, tenantId });
-  if (json) return printJson(found);
-  if (found.length === 0) return print('No events.\n');
+  const which = [chosen(tenantId, options), { waiting, limit: json ? undefined : SHOWN }] as const;
+  const found = await withStore(command, (store) => eventViews(store, ...which), tenantId);
   const rows = found.map((one) => [one.event, one.at, one.type, one.jobCandidateId ?? '-', one.takenAt ?? one.waits]);
-  print(renderListed(['event', 'at', 'type', 'hire', 'taken'], rows));
+  const table = renderListed(['event', 'at', 'type', 'hire', 'taken'], rows);
+  say(options, found, found.length === 0 ? 'No events.\n' : table);
 }
 
 async function sendAgain(tenantId: string, event: string | undefined, options: Which, command: Command): Promise<void> {
   if (event === undefined && options.hire === undefined && options.since === undefined)
-    throw new ConnectorError({
-      code: 'EVENTS_NOT_CHOSEN',
-      action: 'reject',
-      message: 'Say which events: the id of one, --hire ID or --since 2h. All that are kept: --since 30d.',
-    });
+    throw rejected(
+      'EVENTS_NOT_CHOSEN',
+      'Say which events: the id of one, --hire ID or --since 2h. All that are kept: --since 30d.',
+    );
   const request = { ...chosen(tenantId, options), eventId: event };
-  const replay = (store: Parameters<typeof replayOf>[0]) => replayOf(store, request, byOf(options));
-  const count = await withStore(await placesOf(command), replay, { mustExist: true, tenantId });
+  const count = await withStore(command, (store) => replayOf(store, request, byOf(options)), tenantId);
   say(options, { replayed: count }, `${count} sent again. Follow with: hirebridge events list ${tenantId}\n`);
 }
 
@@ -209,30 +179,25 @@ interface EventView {
 
 const SHOWN = 50;
 
-async function eventViews(
-  store: Store,
-  which: WhichEvents,
-  { waiting, isWhole }: { waiting: boolean; isWhole: boolean },
-): Promise<EventView[]> {
-  const rows = await listEvents(store, which, { waiting, limit: isWhole ? undefined : SHOWN });
-  return rows.map(({ event_id: event, at, type, job_candidate_id: hire, taken_at: taken, tries, last_error }) => ({
-    event,
-    at: new Date(Number(at)).toISOString(),
-    type,
-    jobCandidateId: hire === '' ? undefined : hire,
-    takenAt: taken === null ? undefined : new Date(Number(taken)).toISOString(),
-    waits: last_error === null ? 'waits' : `waits: ${last_error}, ${tries} tries`,
-  }));
+async function eventViews(...which: Parameters<typeof listEvents>): Promise<EventView[]> {
+  return (await listEvents(...which)).map(
+    ({ event_id: event, at, type, job_candidate_id: hire, taken_at: taken, tries, last_error }) => ({
+      event,
+      at: new Date(Number(at)).toISOString(),
+      type,
+      jobCandidateId: hire === '' ? undefined : hire,
+      takenAt: taken === null ? undefined : new Date(Number(taken)).toISOString(),
+      waits: last_error === null ? 'waits' : `waits: ${last_error}, ${tries} tries`,
+    }),
+  );
 }
 
 /** Returns how many events are sent once more. @throws ConnectorError EVENT_UNKNOWN */
 export async function replayOf(store: Store, which: WhichEvents, by: string): Promise<number> {
   const count = await replayEvents(store, which, by);
   if (count > 0 || which.eventId === undefined) return count;
-  throw new ConnectorError({
-    code: 'EVENT_UNKNOWN',
-    action: 'reject',
-    message:
-      `${which.tenantId} has no event ${which.eventId}. ` + `List them with: hirebridge events list ${which.tenantId}`,
-  });
+  throw rejected(
+    'EVENT_UNKNOWN',
+    `${which.tenantId} has no event ${which.eventId}. ` + `List them with: hirebridge events list ${which.tenantId}`,
+  );
 }

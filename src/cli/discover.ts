@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { type CheckLine, checkTenant } from '../operator/check-tenant.ts';
 import { applyMissingDefinitions, type Discovered, discover } from '../operator/discover.ts';
 import { openPartner } from '../operator/open-tenant.ts';
@@ -9,10 +9,9 @@ import { type WrittenIds, writeIds } from '../operator/write-ids.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { acknowledgeFields } from '../store/fields.ts';
 import type { Store } from '../store/open-store.ts';
-import type { PullName } from '../streams/streams.ts';
 import { setupStatements } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { asOption, byOf, EXIT, example, placesOf, print, printJson, renderTable } from './command.ts';
+import { AS, byOf, EXIT, example, type Flags, placesOf, printJson, renderTable, say } from './command.ts';
 import { withOwnTenant, withStore } from './open.ts';
 
 export function defineDiscover(command: Command): void {
@@ -29,31 +28,29 @@ export function defineDiscover(command: Command): void {
         .createOption('--write', 'replace labels in the tenant file with ids, and keep the labels as comments')
         .conflicts(['apply', 'acknowledge']),
     )
-    .option('--json', 'print JSON');
-  asOption(command)
+    .option('--json', 'print JSON')
+    .option(...AS)
     .addHelpText('after', example('hirebridge discover acme', 'hirebridge discover acme --write'))
     .action(runDiscover);
 }
 
-interface Options {
+interface Options extends Flags {
   apply?: boolean;
   acknowledge?: boolean;
   write?: boolean;
-  as?: string;
-  json?: boolean;
 }
 
 async function runDiscover(tenantId: string, options: Options, command: Command): Promise<void> {
   if (options.write === true) return runWriteIds((await placesOf(command)).tenantsDir, tenantId, options);
-  if (options.acknowledge === true) await acknowledge(tenantId, options, command);
+  if (options.acknowledge === true)
+    await withStore(command, (store) => acknowledgeFields(store, { tenantId, by: byOf(options) }));
 
-  await withOwnTenant(await placesOf(command), tenantId, async (tenant, store) => {
+  await withOwnTenant(command, tenantId, async (tenant, store) => {
     const partner = openPartner(tenant);
     try {
       if (options.apply === true) await applyMissing(tenant, partner, store);
       const found = await discover(tenant, partner, store);
-      if (options.json === true) printJson(found);
-      else print(renderDiscovered(found));
+      say(options, found, renderDiscovered(found));
     } finally {
       await partner.close();
     }
@@ -68,11 +65,6 @@ async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store
         ? `Created ${one.body.entityType} custom field "${one.body.fieldLabel}" (${one.body.fieldType}).\n`
         : `Options of "${one.label}" are now: ${one.options.join(', ')}.\n`,
     );
-}
-
-async function acknowledge(tenantId: string, options: Options, command: Command): Promise<void> {
-  const act = { tenantId, by: byOf(options) };
-  await withStore(await placesOf(command), (store) => acknowledgeFields(store, act), { mustExist: true });
 }
 
 function renderDiscovered(found: Discovered): string {
@@ -145,10 +137,9 @@ function section(title: string, head: readonly string[], rows: ReadonlyArray<Rea
 }
 
 /** `discover --write`: reports the changes in the tenant's file, line by line. */
-async function runWriteIds(tenantsDir: string, tenantId: string, options: { json?: boolean }): Promise<void> {
+async function runWriteIds(tenantsDir: string, tenantId: string, options: Flags): Promise<void> {
   const written = await writeIds(tenantsDir, tenantId);
-  if (options.json === true) printJson(written);
-  else print(renderWritten(written));
+  say(options, written, renderWritten(written));
 }
 
 function renderWritten({ file, changes }: WrittenIds): string {
@@ -170,10 +161,9 @@ export function defineCheck(command: Command): void {
     .action(runCheck);
 }
 
-async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const found = await withOwnTenant(await placesOf(command), tenantId, checkTenant);
-  if (options.json === true) printJson(found);
-  else print(found.map(renderCheck).join(''));
+async function runCheck(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const found = await withOwnTenant(command, tenantId, checkTenant);
+  say(options, found, found.map(renderCheck).join(''));
   if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;
   else if (found.some(({ check, state }) => check === 'processes' && state !== 'ok')) process.exitCode = EXIT.partial;
 }
@@ -197,34 +187,23 @@ export function defineDdl(command: Command): void {
     .action(runDdl);
 }
 
-async function runDdl(
-  tenantId: string,
-  { stream, json }: { stream?: string; json?: boolean },
-  command: Command,
-): Promise<void> {
-  const more = stream === undefined ? [] : [pulledStream(stream)];
-  const places = await placesOf(command);
-  const all = await withOwnTenant(places, tenantId, async (tenant) => {
-    const found = await setupStatements(tenant, more);
+async function runDdl(tenantId: string, options: Flags & { stream?: string }, command: Command): Promise<void> {
+  const { stream } = options;
+  if (stream !== undefined) assertPulledStream(stream);
+  const all = await withOwnTenant(command, tenantId, async (tenant) => {
+    const found = await setupStatements(tenant, stream === undefined ? [] : [stream]);
     if (found === undefined) throw noStatements(tenant.hris.kind);
     return found;
   });
   const statements = stream === undefined ? all : all.filter(({ subject }) => subject === stream);
-  if (json === true) return printJson(statements);
+  if (options.json === true) return printJson(statements);
   const nothing = '-- Nothing is missing.\n';
   process.stdout.write(statements.length === 0 ? nothing : `${statements.map(({ text }) => text).join('\n\n')}\n`);
 }
 
-/** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
-function pulledStream(name: string): PullName {
-  assertPulledStream(name);
-  return name;
-}
-
 function noStatements(kind: string): ConnectorError {
-  return new ConnectorError({
-    code: 'NO_STATEMENTS',
-    action: 'reject',
-    message: `An HR system of kind ${kind} is no database. What it needs: src/hris/${kind}/README.md.`,
-  });
+  return rejected(
+    'NO_STATEMENTS',
+    `An HR system of kind ${kind} is no database. What it needs: src/hris/${kind}/README.md.`,
+  );
 }

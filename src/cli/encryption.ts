@@ -10,7 +10,7 @@ import { cors } from 'hono/cors';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';
 import { longEnough } from '../console/acts.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { log } from '../log.ts';
 import { audit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
@@ -19,7 +19,7 @@ import { addDataKey, listDataKeys, type Sealing } from '../store/sealed-values.t
 import { isEncrypted, payloadCodec } from '../temporal/hire-client.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { addKey, type MasterKeys, requireKeys } from '../vault/keys.ts';
-import { asOption, byOf, example, placesOf, port, print, printJson, renderListed, say } from './command.ts';
+import { AS, byOf, example, type Flags, port, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
@@ -35,8 +35,10 @@ export function defineCodec(command: Command): void {
         'HIREBRIDGE_TEMPORAL_UI. The audit trail records what it decrypts.',
     )
     .option('--port <n>', `port (default ${USUAL_PORT}; 0 takes a free one)`, port)
-    .option('--token <ref>', 'a token that stays the same, as env:NAME or file:PATH');
-  asOption(command).addHelpText('after', example('hirebridge codec')).action(runCodec);
+    .option('--token <ref>', 'a token that stays the same, as env:NAME or file:PATH')
+    .option(...AS)
+    .addHelpText('after', example('hirebridge codec'))
+    .action(runCodec);
 }
 
 interface CodecFlags {
@@ -52,20 +54,16 @@ async function runCodec(options: CodecFlags, command: Command): Promise<void> {
   const keys = requireKeys(HIREBRIDGE_KEYS);
   const token = ref === undefined ? randomBytes(32).toString('base64url') : longEnough(resolveSecret(ref), ref);
   const origins = pages === undefined ? USUAL_PAGES : [new URL(pages).origin];
-  await withStore(
-    await placesOf(command),
-    async (store) => {
-      const notes = noteDecoded(store, byOf(options));
-      const running = await startCodecServer(keys, { token, port: at, origins, note: notes.note });
-      announce({ codec: running.url });
-      // Never print a token that comes from a setting: its owner knows it.
-      process.stdout.write(`codec  ${running.url}/${ref === undefined ? token : 'TOKEN'}\n`);
-      await whenStopped(stop);
-      await running.close();
-      await notes.close();
-    },
-    { mustExist: true },
-  );
+  await withStore(command, async (store) => {
+    const notes = noteDecoded(store, byOf(options));
+    const running = await startCodecServer(keys, { token, port: at, origins, note: notes.note });
+    announce({ codec: running.url });
+    // Never print a token that comes from a setting: its owner knows it.
+    process.stdout.write(`codec  ${running.url}/${ref === undefined ? token : 'TOKEN'}\n`);
+    await whenStopped(stop);
+    await running.close();
+    await notes.close();
+  });
 }
 
 /** Requests about one hire within this time make two rows: one for the first request, one for all others. */
@@ -266,11 +264,6 @@ function cannotListen(port: number, cause: NodeJS.ErrnoException): ConnectorErro
   });
 }
 
-interface Flags {
-  json?: boolean;
-  as?: string;
-}
-
 export function defineKeys(command: Command): void {
   command.description("Make the keys of HIREBRIDGE_KEYS, and replace those of tenants' values.");
   command
@@ -288,7 +281,10 @@ export function defineKeys(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge keys status'))
     .action(runStatus);
-  asOption(command.command('rotate').argument('<tenant>', 'tenant whose values get another key'))
+  command
+    .command('rotate')
+    .argument('<tenant>', 'tenant whose values get another key')
+    .option(...AS)
     .description('Make a new data key for a tenant; a worker encrypts its values again while everything keeps running.')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge keys rotate acme'))
@@ -305,8 +301,7 @@ function runNew(options: Flags): void {
 }
 
 async function runStatus(options: Flags, command: Command): Promise<void> {
-  const list = async (store: Store) => listDataKeys(sealingIn(store));
-  const listed = await withStore(await placesOf(command), list, { mustExist: true });
+  const listed = await withStore(command, async (store) => listDataKeys(sealingIn(store)));
   const keys = listed.map((one) => ({
     tenant: one.tenant_id,
     dataKey: one.key_id,
@@ -314,10 +309,9 @@ async function runStatus(options: Flags, command: Command): Promise<void> {
     under: one.master_key,
     sweptAt: one.swept_at === null ? null : new Date(Number(one.swept_at)).toISOString(),
   }));
-  if (options.json === true) return printJson(keys);
-  if (keys.length === 0) return print('No tenant has a data key yet: a worker makes them.\n');
   const rows = keys.map((one) => [one.tenant, one.dataKey, one.madeAt, one.under, one.sweptAt ?? 'not yet']);
-  print(renderListed(['tenant', 'data key', 'made', 'encrypted by', 'encrypts all values'], rows));
+  const table = renderListed(['tenant', 'data key', 'made', 'encrypted by', 'encrypts all values'], rows);
+  say(options, keys, keys.length === 0 ? 'No tenant has a data key yet: a worker makes them.\n' : table);
 }
 
 async function runRotate(tenantId: string, options: Flags, command: Command): Promise<void> {
@@ -326,16 +320,15 @@ async function runRotate(tenantId: string, options: Flags, command: Command): Pr
     await audit(store, { by: byOf(options), tenantId, act: 'key-rotated', details: keyId });
     return keyId;
   };
-  const dataKey = await withStore(await placesOf(command), rotate, { mustExist: true, tenantId });
+  const dataKey = await withStore(command, rotate, tenantId);
   const next = 'A worker encrypts the values with it; hirebridge keys status shows when that is done.';
   say(options, { tenant: tenantId, dataKey }, `${tenantId} has data key ${dataKey}. ${next}\n`);
 }
 
 function sealingIn({ sealing }: Store): Sealing {
   if (sealing !== undefined) return sealing;
-  throw new ConnectorError({
-    code: 'KEYS_INVALID',
-    action: 'reject',
-    message: 'HIREBRIDGE_KEYS is not set, and no value of a tenant is encrypted: set it to file:PATH.',
-  });
+  throw rejected(
+    'KEYS_INVALID',
+    'HIREBRIDGE_KEYS is not set, and no value of a tenant is encrypted: set it to file:PATH.',
+  );
 }

@@ -1,19 +1,9 @@
 import type { Command } from 'commander';
 import { type ConflictView, readConflicts, readFailed, retryFailed } from '../operator/failed.ts';
+import type { OperatorParts } from '../operator/open-tenant.ts';
 import { noteLook } from '../store/audit.ts';
-import {
-  AS,
-  byOf,
-  EXIT,
-  example,
-  listedFilter,
-  placesOf,
-  print,
-  printJson,
-  renderListed,
-  renderTable,
-  say,
-} from './command.ts';
+import type { Store } from '../store/open-store.ts';
+import { AS, byOf, EXIT, example, type Flags, limitOf, placesOf, renderListed, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 /** Longest reason in the table; --json has full reasons. */
@@ -50,32 +40,27 @@ export function defineRetry(command: Command): void {
     .action(runRetry);
 }
 
-async function runFailed(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const failed = await withStore(await placesOf(command), (store) => readFailed(store, tenantId), {
-    mustExist: true,
-    tenantId,
-  });
+async function runFailed(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const failed = await withStore(command, (store) => readFailed(store, tenantId), tenantId);
   process.exitCode = failed.length > 0 ? EXIT.partial : EXIT.done;
-  if (options.json === true) return printJson(failed);
-  if (failed.length === 0) return print(`Nothing of ${tenantId} failed.\n`);
-  const rows = failed.map(({ where, what, since, reason }) => [where, what, since, reason.slice(0, MOST_TEXT)]);
-  const table = renderTable(['where', 'what', 'since', 'reason'], rows);
-  print(`${table}\n\nOnce the cause is removed: hirebridge retry ${tenantId}\n`);
+  say(options, failed, () => {
+    if (failed.length === 0) return `Nothing of ${tenantId} failed.\n`;
+    const rows = failed.map(({ where, what, since, reason }) => [where, what, since, reason.slice(0, MOST_TEXT)]);
+    const table = renderTable(['where', 'what', 'since', 'reason'], rows);
+    return `${table}\n\nOnce the cause is removed: hirebridge retry ${tenantId}\n`;
+  });
 }
 
 async function runRetry(
   tenantId: string,
   stream: string | undefined,
   record: string | undefined,
-  options: { json?: boolean; as?: string },
+  options: Flags,
   command: Command,
 ): Promise<void> {
-  const places = await placesOf(command);
-  const { records, deliveries } = await withClient(
-    places,
-    (parts) => retryFailed(parts, { tenantId, stream, record, by: byOf(options) }),
-    tenantId,
-  );
+  const request = { tenantId, stream, record, by: byOf(options) };
+  const retry = (parts: OperatorParts) => retryFailed(parts, request);
+  const { records, deliveries } = await withClient(await placesOf(command), retry, tenantId);
   const parts = Object.entries(records).map(([name, count]) => `${count} of ${name} are read again`);
   if (deliveries > 0) parts.push(`${deliveries} deliveries are relayed again`);
   const what = parts.length === 0 ? 'Nothing to retry' : parts.join(', ');
@@ -95,24 +80,14 @@ export function defineConflicts(command: Command): void {
     .action(runConflicts);
 }
 
-interface ConflictOptions {
-  all?: boolean;
-  json?: boolean;
-}
-
-async function runConflicts(tenantId: string, options: ConflictOptions, command: Command): Promise<void> {
-  const { all = false, json = false } = options;
-  const filter = { ...listedFilter({ tenant: tenantId, json }), tenantId, all };
-  const found = await withStore(
-    await placesOf(command),
-    async (store) => {
-      await noteLook(store, { by: byOf({}), tenantId, what: 'values where both sides differ' });
-      return readConflicts(store, filter);
-    },
-    { mustExist: true, tenantId },
-  );
-  if (json) return printJson(found);
-  print(found.length === 0 ? 'No conflicts.\n' : renderConflicts(found));
+async function runConflicts(tenantId: string, options: Flags & { all?: boolean }, command: Command): Promise<void> {
+  const filter = { tenantId, all: options.all === true, limit: limitOf(options) };
+  const look = async (store: Store): Promise<ConflictView[]> => {
+    await noteLook(store, { by: byOf({}), tenantId, what: 'values where both sides differ' });
+    return readConflicts(store, filter);
+  };
+  const found = await withStore(command, look, tenantId);
+  say(options, found, found.length === 0 ? 'No conflicts.\n' : renderConflicts(found));
 }
 
 function renderConflicts(found: readonly ConflictView[]): string {

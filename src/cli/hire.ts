@@ -17,21 +17,9 @@ import { assertKnownStream } from '../operator/streams.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
-import { type HireFilter, listHires as listRows } from '../store/hires.ts';
+import { listHires } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
-import {
-  AS,
-  asOption,
-  byOf,
-  EXIT,
-  example,
-  folded,
-  listedFilter,
-  placesOf,
-  print,
-  printJson,
-  renderListed,
-} from './command.ts';
+import { AS, byOf, EXIT, example, type Flags, folded, limitOf, placesOf, renderListed, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHire(command: Command): void {
@@ -66,26 +54,16 @@ export function defineHire(command: Command): void {
     .action(runStart);
 }
 
-interface ListOptions {
+interface ListOptions extends Flags {
   tenant?: string;
   state?: HireView['state'];
-  json?: boolean;
 }
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
-  const { state, json } = options;
-  const filter = { ...listedFilter(options), ...(state === undefined ? {} : { state }) };
-  const hires = await withStore(await placesOf(command), (store) => listHires(store, filter), {
-    mustExist: true,
-    tenantId: options.tenant,
-  });
-  if (json === true) printJson(hires);
-  else print(renderHires(hires));
-}
-
-/** Hires of all periods, latest change first. */
-async function listHires(store: Store, filter: HireFilter): Promise<HireView[]> {
-  return (await listRows(store, filter)).map(viewHire);
+  const { tenant: tenantId, state } = options;
+  const filter = { tenantId, state, limit: limitOf(options) };
+  const hires = (await withStore(command, (store) => listHires(store, filter), tenantId)).map(viewHire);
+  say(options, hires, renderHires(hires));
 }
 
 function renderHires(hires: readonly HireView[]): string {
@@ -103,28 +81,22 @@ function renderHires(hires: readonly HireView[]): string {
   return renderListed(head, rows);
 }
 
-interface ShowOptions {
+interface ShowOptions extends Flags {
   verbose?: boolean;
   wait?: boolean;
-  json?: boolean;
 }
 
 async function runShow(tenantId: string, jobCandidateId: string, options: ShowOptions, command: Command) {
-  const read = async (store: Store): Promise<HireStory> =>
-    readHire(store, tenantId, jobCandidateId, await onboardingDeadline(store, tenantId));
-  const hire = await withStore(
-    await placesOf(command),
-    async (store) => {
-      const found = await (options.wait === true ? untilSettled(() => read(store)) : read(store));
-      const of = { kind: 'job-candidate', id: jobCandidateId };
-      await noteLook(store, { by: byOf({}), tenantId, what: 'story of a hire', of });
-      return found;
-    },
-    { mustExist: true, tenantId },
-  );
+  const look = async (store: Store): Promise<HireStory> => {
+    const read = async () => readHire(store, tenantId, jobCandidateId, await onboardingDeadline(store, tenantId));
+    const found = await (options.wait === true ? untilSettled(read) : read());
+    const of = { kind: 'job-candidate', id: jobCandidateId };
+    await noteLook(store, { by: byOf({}), tenantId, what: 'story of a hire', of });
+    return found;
+  };
+  const hire = await withStore(command, look, tenantId);
   if (options.wait === true && !isSettled(hire)) process.exitCode = EXIT.partial;
-  if (options.json === true) return printJson(hire);
-  print(options.verbose === true ? renderWhole(hire) : renderStory(hire));
+  say(options, hire, options.verbose === true ? renderWhole(hire) : renderStory(hire));
 }
 
 /** The story without calls, plans and reads, which only an engineer needs. */
@@ -181,16 +153,16 @@ function shown(value: HireView[keyof HireView]): string | number {
 async function runStart(
   tenantId: string,
   jobCandidateId: string,
-  options: { adopt?: boolean; json?: boolean; as?: string },
+  options: Flags & { adopt?: boolean },
   command: Command,
 ): Promise<void> {
-  const places = await placesOf(command);
   const request = { tenantId, jobCandidateId, adopt: options.adopt === true, by: byOf(options) };
-  const { workflowId, started, hire } = await withClient(places, (parts) => startHire(parts, request), tenantId);
-  if (options.json === true) return printJson({ workflowId, started, hire });
+  const result = await withClient(await placesOf(command), (parts) => startHire(parts, request), tenantId);
+  const { workflowId, started, hire } = result;
   const outcome = started ? `Started as ${workflowId}.` : 'Not started: it is under way or over, as it stands below.';
   const next = `Follow it with: hirebridge hire show ${tenantId} ${jobCandidateId}`;
-  print(`${outcome} ${next}\n${started || hire === undefined ? '' : renderHire(hire)}`);
+  const stands = started || hire === undefined ? '' : renderHire(hire);
+  say(options, { workflowId, started, hire }, `${outcome} ${next}\n${stands}`);
 }
 
 export function defineExplain(command: Command): void {
@@ -204,29 +176,23 @@ export function defineExplain(command: Command): void {
     .argument('<record>', "the partner's id of the job candidate; with --stream of the job or candidate")
     .option('--stream <stream>', 'a record of this stream (jobs, candidates), not a hire')
     .option('--reveal', 'show sensitive values too; the audit trail records who did')
-    .option('--json', 'print JSON');
-  asOption(command)
+    .option('--json', 'print JSON')
+    .option(...AS)
     .addHelpText('after', example('hirebridge explain acme 5012', 'hirebridge explain acme 101 --stream jobs'))
     .action(runExplain);
 }
 
-interface ExplainOptions {
+interface ExplainOptions extends Flags {
   stream?: string;
   reveal?: boolean;
-  as?: string;
-  json?: boolean;
 }
 
 async function runExplain(tenantId: string, id: string, options: ExplainOptions, command: Command): Promise<void> {
-  const places = await placesOf(command);
   if (options.stream !== undefined) assertKnownStream(options.stream);
-  const explained = await withStore(
-    places,
-    (store) => withTenant({ store, places, tenantId }, (open) => explain(open, id, options)),
-    { mustExist: true },
+  const explained = await withStore(command, (store, places) =>
+    withTenant({ store, places, tenantId }, (open) => explain(open, id, options)),
   );
-  if (options.json === true) printJson(explained);
-  else print(render(explained));
+  say(options, explained, render(explained));
 }
 
 async function explain(open: OpenTenant, id: string, options: ExplainOptions): Promise<Explained> {

@@ -11,7 +11,7 @@ import {
   listHolds,
   readHold,
 } from '../operator/holds.ts';
-import { AS, byOf, EXIT, example, placesOf, print, printJson, renderTable, say } from './command.ts';
+import { AS, byOf, EXIT, example, type Flags, placesOf, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export function defineHold(command: Command): void {
@@ -61,26 +61,21 @@ export function defineHold(command: Command): void {
     .action(runAnswer);
 }
 
-interface ListOptions {
+interface ListOptions extends Flags {
   tenant?: string;
   code?: string;
   all?: boolean;
-  json?: boolean;
 }
 
 /** At most this many holds of one code are listed; the others are counted. */
 const MOST_OF_ONE = 3;
 
-async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
-  const filter = { ...(tenant === undefined ? {} : { tenantId: tenant }), all: all === true };
-  const found = await withStore(await placesOf(command), (store) => listHolds(store, filter), {
-    mustExist: true,
-    tenantId: tenant,
-  });
+async function runList(options: ListOptions, command: Command): Promise<void> {
+  const { tenant: tenantId, code, all = false } = options;
+  const found = await withStore(command, (store) => listHolds(store, { tenantId, all }), tenantId);
   const holds = found.filter((hold) => code === undefined || hold.code === code);
-  if (json === true) return printJson(holds);
   const most = code === undefined ? MOST_OF_ONE : holds.length;
-  print(renderGroups(groupHolds(holds), most));
+  say(options, holds, () => renderGroups(groupHolds(holds), most));
 }
 
 function renderGroups(groups: readonly HoldGroup[], most: number): string {
@@ -118,10 +113,9 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
   return lines.join('\n');
 }
 
-async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const hold = await withStore(await placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
-  if (options.json === true) printJson(hold);
-  else print(renderHold(hold));
+async function runShow(holdId: string, options: Flags, command: Command): Promise<void> {
+  const hold = await withStore(command, (store) => readHold(store, holdId));
+  say(options, hold, renderHold(hold));
 }
 
 type ShownHold = Awaited<ReturnType<typeof readHold>>;
@@ -150,9 +144,7 @@ function nextLines({ holdId, state, answerTexts, askedNow }: ShownHold): string[
   return ['Answer it with one of:', ...answerTexts.map((text) => `  hirebridge hold answer ${holdId} ${text}`)];
 }
 
-interface AnswerOptions {
-  as?: string;
-  json?: boolean;
+interface AnswerOptions extends Flags {
   all?: boolean;
   tenant?: string;
   until?: string;
@@ -175,11 +167,7 @@ async function runAnswer(
     return say(options, { answered: hold, answer, holds: 1 }, answeredText(hold, answer, of));
   }
   if (args.length > 0) command.error('error: an answer with an id is for one hold; leave out --all');
-  const which = {
-    code: hold,
-    ...(tenant !== undefined && { tenantId: tenant }),
-    ...(until !== undefined && { until }),
-  };
+  const which = { code: hold, tenantId: tenant, until };
   const many = await withClient(places, (parts) => answerHolds(parts, which, { answer, by }));
   const { answered, left, since } = many;
   if (answered.length === 0) process.exitCode = EXIT.refused;

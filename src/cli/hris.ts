@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { definitionJsonSchema } from '../hris/http/definition-schema.ts';
 import { optionsOf } from '../hris/http/http.ts';
 import type { HttpDefinition } from '../hris/http/load-definition.ts';
@@ -132,12 +132,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(resolve(file), 'utf8');
   } catch (cause) {
-    throw new ConnectorError({
-      code: 'FILE_UNREADABLE',
-      action: 'reject',
-      message: `${file} cannot be read. Check the path and its permissions.`,
-      cause,
-    });
+    throw rejected('FILE_UNREADABLE', `${file} cannot be read. Check the path and its permissions.`, { cause });
   }
 }
 
@@ -185,7 +180,7 @@ function checkedOptions(definition: HttpDefinition, { url, option = {}, allowPri
 }
 
 function invalid(message: string): ConnectorError {
-  return new ConnectorError({ code: 'FLAG_INVALID', action: 'reject', message });
+  return rejected('FLAG_INVALID', message);
 }
 
 interface Row {

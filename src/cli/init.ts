@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { type OwnTable, readOwnTables } from '../hris/sql/describe.ts';
 import { count, nearest } from '../in-words.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
@@ -155,11 +155,7 @@ function assertAnswered({ partner, apiKey, hris, table, yes }: Flags): void {
     .map(([flag]) => flag);
   if (table !== undefined && yes !== true) missing.push('--yes (to take the suggested mapping)');
   if (missing.length === 0) return;
-  throw new ConnectorError({
-    code: 'FLAG_MISSING',
-    action: 'reject',
-    message: `There is no terminal to ask on. Give ${missing.join(', ')} as well.`,
-  });
+  throw rejected('FLAG_MISSING', `There is no terminal to ask on. Give ${missing.join(', ')} as well.`);
 }
 
 interface SettledPartner {
@@ -212,11 +208,10 @@ async function settleWebhookKey({ webhookKey }: Flags): Promise<string | undefin
 async function settleDefinition({ definition, option, ...flags }: Flags): Promise<NewTenant['defined']> {
   const isTable = flags.table !== undefined || flags.createTable === true;
   if (definition === undefined ? option !== undefined : isTable)
-    throw new ConnectorError({
-      code: 'FLAG_INVALID',
-      action: 'reject',
-      message: '--option belongs to --definition; --table and --create-table belong to a database, without it.',
-    });
+    throw rejected(
+      'FLAG_INVALID',
+      '--option belongs to --definition; --table and --create-table belong to a database, without it.',
+    );
   if (definition === undefined) return undefined;
   const file = resolve(definition);
   const options = Object.entries(option ?? {}).map(([key, value]) => [key, fromHere(value)]);
@@ -347,7 +342,7 @@ async function settleStartDate(
 }
 
 function unsettled(message: string): ConnectorError {
-  return new ConnectorError({ code: 'INIT_UNCLEAR', action: 'reject', message });
+  return rejected('INIT_UNCLEAR', message);
 }
 
 interface MappingParts {
@@ -482,11 +477,9 @@ function assertNoSecrets({ apiKey, hris }: Flags): void {
   const isPassword = (url?.password ?? '') !== '' || url?.searchParams.has('password') === true;
   const flag = isKey ? '--api-key' : isPassword ? '--hris' : undefined;
   if (flag === undefined) return;
-  throw new ConnectorError({
-    code: 'SECRET_IN_ARGUMENT',
-    action: 'reject',
-    message:
-      `${flag} holds a secret, and everybody on this machine can read arguments. Leave it out to be asked for it, or ` +
+  throw rejected(
+    'SECRET_IN_ARGUMENT',
+    `${flag} holds a secret, and everybody on this machine can read arguments. Leave it out to be asked for it, or ` +
       'give env:NAME or file:PATH.',
-  });
+  );
 }

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { CsvError, parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
 import { personOf } from '../../activities/hire/with-hire.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { count } from '../in-words.ts';
@@ -32,13 +32,13 @@ import { findPerson } from '../store/persons.ts';
 import { openRateLimit } from '../store/rate-limits.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { type Problem, refuse } from '../yaml/yaml-file.ts';
-import { asOption, byOf, EXIT, example, placesOf, renderTable, say } from './command.ts';
+import { AS, byOf, EXIT, example, type Flags, renderTable, say } from './command.ts';
 import { withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineLink(command: Command): void {
   command.description('Link people who are employees already.');
-  const one = command
+  command
     .command('import')
     .description(
       'Link candidates to employees from a CSV file with the header candidateId,employeeId. Every line is read on ' +
@@ -48,14 +48,16 @@ export function defineLink(command: Command): void {
     .argument('<tenant>', 'tenant whose candidates they are')
     .argument('<file>', 'CSV file')
     .option('--yes', 'link without asking')
-    .option('--json', 'print JSON');
-  asOption(one).addHelpText('after', example('hirebridge link import acme employees.csv')).action(runImport);
+    .option('--json', 'print JSON')
+    .option(...AS)
+    .addHelpText('after', example('hirebridge link import acme employees.csv'))
+    .action(runImport);
 }
 
 async function runImport(
   tenantId: string,
   file: string,
-  options: { yes?: boolean; json?: boolean; as?: string },
+  options: Flags & { yes?: boolean },
   command: Command,
 ): Promise<void> {
   const link = async (store: Store): Promise<void> => {
@@ -70,7 +72,7 @@ async function runImport(
     await applyLinks(store, { tenantId, by: byOf(options) }, plan);
     say(options, { ...facts, linked: plan.fresh.length }, 'Linked.\n');
   };
-  await withStore(await placesOf(command), link, { mustExist: true });
+  await withStore(command, link);
 }
 
 function renderLinks({ fresh, known }: LinkPlan): string {
@@ -133,11 +135,10 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
 export async function applyLinks(store: Store, act: TenantAct, { links, source }: LinkPlan): Promise<void> {
   const details = `${count(links.length, 'employee')} linked from ${source}`;
   if (await importLinks(store, { ...act, details }, links)) return;
-  throw new ConnectorError({
-    code: 'LINKS_CHANGED',
-    action: 'reject',
-    message: 'One of them was linked or erased meanwhile, so nothing was written. Run it again to see which.',
-  });
+  throw rejected(
+    'LINKS_CHANGED',
+    'One of them was linked or erased meanwhile, so nothing was written. Run it again to see which.',
+  );
 }
 
 async function readCandidates(

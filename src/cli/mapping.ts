@@ -8,10 +8,9 @@ import { evaluateMapping } from '../mapping/evaluate.ts';
 import { bindTables, type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import { diffMapping, type MappingDiff, mappingNamed, maskDiff } from '../operator/diff-mapping.ts';
 import { withTenant } from '../operator/open-tenant.ts';
-import { assertKnownTenant } from '../operator/tenants.ts';
+import { readOwnTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
 import { exchangeNames, landedNames, type StreamName } from '../streams/streams.ts';
-import { loadTenants } from '../tenants/load-tenants.ts';
 import {
   loadExchangeMapping,
   loadRequisitionMapping,
@@ -20,8 +19,8 @@ import {
 } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { byOf, EXIT, example, placesOf, print, printJson, renderChange, renderTable } from './command.ts';
-import { withStoreAsItIs } from './open.ts';
+import { byOf, EXIT, example, type Flags, placesOf, print, renderChange, renderTable, say } from './command.ts';
+import { withOpened } from './open.ts';
 
 const record = z.record(z.string(), z.unknown());
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
@@ -86,7 +85,7 @@ export function defineMapping(command: Command): void {
     .command('schema')
     .description('Print the JSON Schema of mapping files, for editors.')
     .addHelpText('after', example('hirebridge mapping schema > mapping.schema.json'))
-    .action(runSchema);
+    .action(() => print(mappingJsonSchema()));
   addMappingDiff(command);
 }
 
@@ -114,39 +113,33 @@ async function readViews(tenantId: string, command: Command): Promise<MappingVie
   return readMappings((await placesOf(command)).tenantsDir, tenantId);
 }
 
-async function runShow(tenantId: string, wanted: string, options: { json?: boolean }, command: Command): Promise<void> {
+async function runShow(tenantId: string, wanted: string, options: Flags, command: Command): Promise<void> {
   const view = (await readViews(tenantId, command)).find(({ name }) => name === wanted);
-  if (options.json === true) return printJson(view ?? null);
-  if (view === undefined) {
-    print(`${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`);
-    return;
-  }
-  const rows = view.rules.map(({ field, rule, file, line }) => [field, rule, `${shown(file)}:${line}`]);
-  print(`${renderTable(['field', 'rule', 'from'], rows)}\n\nversion ${view.version}\n`);
+  const rows = (view?.rules ?? []).map(({ field, rule, file, line }) => [field, rule, `${shown(file)}:${line}`]);
+  const text =
+    view === undefined
+      ? `${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`
+      : `${renderTable(['field', 'rule', 'from'], rows)}\n\nversion ${view.version}\n`;
+  say(options, view ?? null, text);
 }
 
-async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const checked = (await readViews(tenantId, command)).map(({ name, rules, version }) => {
-    return { name, fields: rules.length, version };
-  });
-  if (options.json === true) return printJson(checked);
-  for (const { name, fields, version } of checked) print(`ok    ${name}: ${fields} fields, version ${version}\n`);
+async function runCheck(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const views = await readViews(tenantId, command);
+  const checked = views.map(({ name, rules, version }) => ({ name, fields: rules.length, version }));
+  const lines = checked.map((one) => `ok    ${one.name}: ${one.fields} fields, version ${one.version}\n`);
+  say(options, checked, lines.join(''));
 }
 
-async function runTest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+async function runTest(tenantId: string, options: Flags, command: Command): Promise<void> {
   const results = await testMappings((await placesOf(command)).tenantsDir, tenantId);
   if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
-  if (options.json === true) return printJson(results);
-  for (const { at, name, wrong } of results) {
+  const lines = results.map(({ at, name, wrong }) => {
     const state = wrong.length === 0 ? styleText('green', 'ok  ') : styleText('red', 'fail');
     const reasons = wrong.map((text) => `\n      ${text}`).join('');
-    print(`${state}  ${shown(at.file)}:${at.line}  ${name}${reasons}\n`);
-  }
-  if (results.length === 0) print('There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n');
-}
-
-async function runSchema(): Promise<void> {
-  print(mappingJsonSchema());
+    return `${state}  ${shown(at.file)}:${at.line}  ${name}${reasons}\n`;
+  });
+  const none = 'There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n';
+  say(options, results, lines.length === 0 ? none : lines.join(''));
 }
 
 /** The JSON Schema for editors, kept as mappings/mapping.schema.json. */
@@ -180,24 +173,23 @@ function addMappingDiff(mapping: Command): void {
     .action(runDiff);
 }
 
-interface DiffOptions {
-  stream?: string;
-  json?: boolean;
-}
-
-async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
+async function runDiff(
+  tenantId: string,
+  file: string,
+  options: Flags & { stream?: string },
+  command: Command,
+): Promise<void> {
   const places = await placesOf(command);
-  const diff = await withStoreAsItIs(places, (store) =>
+  const diff = await withOpened(places, 'if-empty', (store) =>
     withTenant({ store, places, tenantId }, async (open) => {
-      const subject = mappingNamed(stream);
+      const subject = mappingNamed(options.stream);
       const found = await diffMapping(open, subject, file);
       await noteLook(store, { by: byOf({}), tenantId, what: `what another mapping of ${subject} changes` });
       return found;
     }),
   );
   const shown = maskDiff(diff);
-  if (json === true) printJson(shown);
-  else print(render(shown));
+  say(options, shown, render(shown));
   if (diff.changed > 0) process.exitCode = EXIT.refused;
 }
 
@@ -227,7 +219,7 @@ interface MappingView {
  * the HR system has them.
  */
 export async function readMappings(tenantsDir: string, tenantId: string): Promise<MappingView[]> {
-  const tenant = await knownTenant(tenantsDir, tenantId);
+  const tenant = await readOwnTenant(tenantsDir, tenantId);
   return (await mappingsOf(tenant)).map(({ name, mapping }) => ({
     name,
     version: shortVersion(mapping.hash),
@@ -240,7 +232,7 @@ export async function readMappings(tenantsDir: string, tenantId: string): Promis
 
 /** Runs the test cases beside each of the tenant's mapping files. */
 async function testMappings(tenantsDir: string, tenantId: string): Promise<CaseResult[]> {
-  const tenant = await knownTenant(tenantsDir, tenantId);
+  const tenant = await readOwnTenant(tenantsDir, tenantId);
   const named = (await mappingsOf(tenant)).flatMap(({ file, mapping }) =>
     file === undefined ? [] : [{ file, mapping }],
   );
@@ -305,14 +297,6 @@ function rowsOf(tables: Case['tables']): Map<TableName, TableRows> {
 /** The cases of `acme-mapping.yaml` are in `acme-mapping.cases.yaml`. */
 function casesFileOf(mappingFile: string): string {
   return mappingFile.replace(/(\.ya?ml)$/, '.cases$1');
-}
-
-async function knownTenant(tenantsDir: string, tenantId: string): Promise<Tenant> {
-  const tenants = await loadTenants(tenantsDir, { secrets: 'skip' });
-  assertKnownTenant(tenants, tenantId);
-  const [tenant] = tenants.filter((one) => one.tenant === tenantId);
-  if (tenant === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
-  return tenant;
 }
 
 async function mappingsOf(tenant: Tenant): Promise<{ name: string; file: string | undefined; mapping: Mapping }[]> {

@@ -1,36 +1,29 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
-import { ConnectorError } from '../errors.ts';
+import type { Command } from 'commander';
+import { type Places, readConfig, storeExists, storeFile, storeUrl } from '../config.ts';
+import { rejected } from '../errors.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { assertKnownTenant, assertTenantInStore } from '../operator/tenants.ts';
+import { assertTenantInStore, knownTenant, readOwnTenant } from '../operator/tenants.ts';
 import { keepOwnAudit } from '../store/audit.ts';
 import type { Migrate } from '../store/migrate.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
-
-interface Opening {
-  mustExist?: boolean;
-  migrate?: Migrate;
-  /** The tenant of the command: an unknown one is rejected, so that a typing error does not return empty lists. */
-  tenantId?: string | undefined;
-}
+import { placesOf } from './command.ts';
 
 /**
- * Opens the store for one command, and always closes it. Opening creates a missing store and updates its tables; with
- * `mustExist` it does neither.
- * @throws ConnectorError STORE_MISSING, STORE_TOO_OLD, TENANT_UNKNOWN
+ * Opens the store for one command, and always closes it. `if-empty` is for a command that only reads, perhaps about a
+ * tenant that was never started.
+ * @throws ConnectorError STORE_TOO_OLD
  */
-export async function withStore<T>(
+export async function withOpened<T>(
   { dataDir }: Places,
+  migrate: Migrate,
   use: (store: Store) => Promise<T>,
-  { mustExist = false, migrate = mustExist ? 'never' : 'always', tenantId }: Opening = {},
 ): Promise<T> {
-  if (mustExist) assertExists(storeFile(dataDir));
   const store = await openStore(storeUrl(dataDir), { migrate, keys: { ref: readConfig().HIREBRIDGE_KEYS } });
   try {
-    if (tenantId !== undefined) await assertTenantInStore(store, tenantId);
     return await use(store);
   } finally {
     await keepOwnAudit(store, dataDir);
@@ -39,22 +32,30 @@ export async function withStore<T>(
 }
 
 /**
- * The same for a command that only reads, perhaps about a tenant that was never started: creates a missing store and
- * the tables of an empty one, and changes no other store.
- * @throws ConnectorError STORE_TOO_OLD
+ * The same for a store that must be there, with current tables. An unknown tenant is rejected, so that a typing error
+ * does not return empty lists.
+ * @throws ConnectorError STORE_MISSING, STORE_TOO_OLD, TENANT_UNKNOWN
  */
-export function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
-  return withStore(places, use, { migrate: 'if-empty' });
+export async function withStore<T>(
+  command: Command,
+  use: (store: Store, places: Places) => Promise<T>,
+  tenantId?: string,
+): Promise<T> {
+  const places = await placesOf(command);
+  assertExists(storeFile(places.dataDir));
+  return withOpened(places, 'never', async (store) => {
+    if (tenantId !== undefined) await assertTenantInStore(store, tenantId);
+    return use(store, places);
+  });
 }
 
 /** @throws ConnectorError STORE_MISSING */
 export function assertExists(file: string | undefined): void {
   if (file === undefined || existsSync(file)) return;
-  throw new ConnectorError({
-    code: 'STORE_MISSING',
-    action: 'reject',
-    message: `There is no store at ${file} yet. Name the data directory with --data, or start with: hirebridge up`,
-  });
+  throw rejected(
+    'STORE_MISSING',
+    `There is no store at ${file} yet. Name the data directory with --data, or start with: hirebridge up`,
+  );
 }
 
 /**
@@ -62,18 +63,14 @@ export function assertExists(file: string | undefined): void {
  * @throws ConnectorError TENANT_UNKNOWN
  */
 export async function withOwnTenant<T>(
-  places: Places,
+  command: Command,
   tenantId: string,
   use: (tenant: Tenant, store: Store | undefined) => Promise<T>,
 ): Promise<T> {
-  const { loadTenants } = await import('../tenants/load-tenants.ts');
-  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
-  assertKnownTenant(tenants, tenantId);
-  const [own] = tenants.filter(({ tenant }) => tenant === tenantId);
-  if (own === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
-  const file = storeFile(places.dataDir);
-  if (file !== undefined && !existsSync(file)) return use(own, undefined);
-  return withStore(places, (store) => use(own, store), { mustExist: true });
+  const places = await placesOf(command);
+  const own = await readOwnTenant(places.tenantsDir, tenantId);
+  if (!storeExists(places.dataDir)) return use(own, undefined);
+  return withOpened(places, 'never', (store) => use(own, store));
 }
 
 /**
@@ -99,10 +96,10 @@ export async function withClient<T>(
   const connecting = connectTemporal();
   connecting.catch(() => undefined);
   try {
-    return await withStore(places, async (store) => {
-      const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
+    return await withOpened(places, 'always', async (store) => {
+      const tenants = await currentTenants(store, places.tenantsDir);
       // Check before waiting for Temporal, which may take long to answer.
-      if (tenantId !== undefined) assertKnownTenant(tenants, tenantId);
+      if (tenantId !== undefined) knownTenant(tenants, tenantId);
       await check?.(store);
       const temporal = await connecting;
       return use({ store, hires: createHireClient(temporal, store.installationId, config), tenants }).catch(

@@ -4,8 +4,8 @@ import { isConnectorError } from '../errors.ts';
 import { steerStream } from '../operator/streams.ts';
 import { freezeWrites, steerTenant, thawWrites } from '../operator/tenants.ts';
 import { openTables, type StoreTables } from '../store/open-store.ts';
-import { asOption, byOf, example, placesOf, say } from './command.ts';
-import { assertExists, withStore } from './open.ts';
+import { AS, byOf, example, type Flags, placesOf, say } from './command.ts';
+import { assertExists, withOpened, withStore } from './open.ts';
 
 export function definePause(command: Command): void {
   which(command)
@@ -28,14 +28,14 @@ export function defineResume(command: Command): void {
 }
 
 function which(command: Command): Command {
-  command
+  return command
     .argument('<tenant>', 'tenant to pause or resume')
     .argument('[stream]', 'one stream of it; hires and other streams continue')
-    .option('--json', 'print JSON');
-  return asOption(command);
+    .option('--json', 'print JSON')
+    .option(...AS);
 }
 
-type Arguments = [tenant: string, stream: string | undefined, options: { json?: boolean; as?: string }, Command];
+type Arguments = [tenant: string, stream: string | undefined, options: Flags, Command];
 
 async function runPause(...args: Arguments): Promise<void> {
   const name = await steer('pause', args);
@@ -51,18 +51,10 @@ async function runResume(...args: Arguments): Promise<void> {
 
 async function steer(verb: 'pause' | 'resume', [tenantId, stream, options, command]: Arguments): Promise<string> {
   const act = { tenantId, by: byOf(options) };
-  const places = await placesOf(command);
-  await withStore(
-    places,
-    (store) => (stream === undefined ? steerTenant(store, verb, act) : steerStream(store, verb, { ...act, stream })),
-    { mustExist: true },
+  await withStore(command, (store) =>
+    stream === undefined ? steerTenant(store, verb, act) : steerStream(store, verb, { ...act, stream }),
   );
   return stream === undefined ? tenantId : `${tenantId} ${stream}`;
-}
-
-interface FreezeOptions {
-  json?: boolean;
-  as?: string;
 }
 
 export function defineFreeze(command: Command): void {
@@ -83,11 +75,14 @@ export function defineThaw(command: Command): void {
 }
 
 function whose(command: Command): Command {
-  return asOption(command.argument('[tenant]', 'one tenant; every tenant by default').option('--json', 'print JSON'));
+  return command
+    .argument('[tenant]', 'one tenant; every tenant by default')
+    .option('--json', 'print JSON')
+    .option(...AS);
 }
 
-async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
-  const act = { by: byOf(options), ...(tenantId === undefined ? {} : { tenantId }) };
+async function runFreeze(tenantId: string | undefined, options: Flags, command: Command): Promise<void> {
+  const act = { by: byOf(options), tenantId };
   const done = await withTables(await placesOf(command), (tables) => freezeWrites(tables, act));
   const thaw = ['hirebridge thaw', ...(tenantId === undefined ? [] : [tenantId])].join(' ');
   const text = done
@@ -107,16 +102,16 @@ async function withTables<T>(places: Places, use: (tables: StoreTables) => Promi
   try {
     return await use(tables);
   } catch (error) {
-    if (!isConnectorError(error)) await withStore(places, async () => undefined, { mustExist: true });
+    if (!isConnectorError(error)) await withOpened(places, 'never', async () => undefined);
     throw error;
   } finally {
     await tables.close();
   }
 }
 
-async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
-  const act = { by: byOf(options), ...(tenantId === undefined ? {} : { tenantId }) };
-  const done = await withStore(await placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
+async function runThaw(tenantId: string | undefined, options: Flags, command: Command): Promise<void> {
+  const act = { by: byOf(options), tenantId };
+  const done = await withStore(command, (store) => thawWrites(store, act));
   const text = done
     ? `${nameOf(tenantId)} thawed by ${act.by}: writes continue within seconds.\n`
     : `${nameOf(tenantId)} not frozen.\n`;

@@ -2,23 +2,18 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { html } from 'hono/html';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { count } from '../in-words.ts';
+import type { OperatorParts } from '../operator/open-tenant.ts';
 import type { PersonExport, PersonParts } from '../operator/person.ts';
 import { wrap } from '../operator/reference.ts';
 import { OTHER_PLACES, renderDataMap, STORE_PLACES } from '../store/data-map.ts';
 import type { ErasureReceipt } from '../store/erasures.ts';
-import type { Store } from '../store/open-store.ts';
-import { asOption, byOf, example, placesOf, print, printJson, renderTable, say } from './command.ts';
+import { AS, byOf, example, type Flags, placesOf, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
 const WHO = 'candidate id, e-mail address, employee id or number; candidate:ID, employee:ID say which';
-
-interface PersonOptions {
-  json?: boolean;
-  as?: string;
-}
 
 export function definePerson(command: Command): void {
   command.description('Find, export and erase what is kept about a person.');
@@ -30,9 +25,9 @@ export function definePerson(command: Command): void {
     )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge person map'))
-    .action(({ json }: { json?: boolean }) => {
-      if (json === true) return printJson({ store: STORE_PLACES, elsewhere: OTHER_PLACES });
-      print(`${renderDataMap().split('\n').map(wrap).join('\n')}\n`);
+    .action((options: Flags) => {
+      const text = `${renderDataMap().split('\n').map(wrap).join('\n')}\n`;
+      say(options, { store: STORE_PLACES, elsewhere: OTHER_PLACES }, text);
     });
   about(command.command('find'))
     .description('Show where data about a person is kept, by ids. Shows no values.')
@@ -97,25 +92,25 @@ export function definePerson(command: Command): void {
 }
 
 function about(command: Command, who = WHO): Command {
-  command.argument('<tenant>', 'tenant that holds it').argument('<who>', who).option('--json', 'print JSON');
-  return asOption(command);
+  return command
+    .argument('<tenant>', 'tenant that holds it')
+    .argument('<who>', who)
+    .option('--json', 'print JSON')
+    .option(...AS);
 }
 
 async function withParts<T>(
   command: Command,
   tenantId: string,
-  options: PersonOptions,
+  options: Flags,
   use: (parts: PersonParts) => Promise<T>,
 ): Promise<T> {
-  const places = await placesOf(command);
-  const run = (store: Store) => use({ store, places, tenantId, by: byOf(options) });
-  return withStore(places, run, { mustExist: true, tenantId });
+  return withStore(command, (store, places) => use({ store, places, tenantId, by: byOf(options) }), tenantId);
 }
 
-async function runFind(tenantId: string, who: string, options: PersonOptions, command: Command): Promise<void> {
+async function runFind(tenantId: string, who: string, options: Flags, command: Command): Promise<void> {
   const { findPerson } = await import('../operator/person.ts');
   const found = await withParts(command, tenantId, options, (parts) => findPerson(parts, who));
-  if (options.json === true) return printJson(found);
   const { candidates, jobCandidates, enrolments, employees, legalHold, notAsked, places } = found;
   const ids = { candidate: candidates, application: jobCandidates, enrolment: enrolments, employee: employees };
   const lines = Object.entries(ids).map(([name, some]) => `${name.padEnd(12)} ${some.join(', ') || '-'}\n`);
@@ -125,13 +120,14 @@ async function runFind(tenantId: string, who: string, options: PersonOptions, co
     places.map(({ place, count }) => [place, count]),
   );
   const missing = notAsked.map((text) => `Not asked: ${text}\n`);
-  print(`${lines.join('')}${held}\n${places.length === 0 ? 'Nothing is held.\n' : table}\n${missing.join('')}`);
+  const text = `${lines.join('')}${held}\n${places.length === 0 ? 'Nothing is held.\n' : table}\n${missing.join('')}`;
+  say(options, found, text);
 }
 
 async function runExport(
   tenantId: string,
   who: string,
-  options: PersonOptions & { out: string },
+  options: Flags & { out: string },
   command: Command,
 ): Promise<void> {
   const { exportPerson } = await import('../operator/person.ts');
@@ -154,11 +150,7 @@ async function writeOnce(file: string, text: string): Promise<void> {
     await out.close();
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
-    throw new ConnectorError({
-      code: 'EXPORT_EXISTS',
-      action: 'reject',
-      message: `${file} exists already and was not overwritten. Name another file.`,
-    });
+    throw rejected('EXPORT_EXISTS', `${file} exists already and was not overwritten. Name another file.`);
   }
 }
 
@@ -191,20 +183,18 @@ function renderRow(row: unknown) {
 async function runErase(
   tenantId: string,
   who: string,
-  options: PersonOptions & { employee: 'keep' | 'terminate'; reason: string; yes?: boolean },
+  options: Flags & { employee: 'keep' | 'terminate'; reason: string; yes?: boolean },
   command: Command,
 ): Promise<void> {
   const { erasePerson } = await import('../operator/person.ts');
-  const places = await placesOf(command);
   const question =
     `Erase this person of tenant ${tenantId} for good? ` + 'Their hires end, and they are not taken in again.';
   if (options.yes !== true && !(await isConfirmed(question))) return;
   const { employee, reason } = options;
-  const receipt = await withClient(
-    places,
-    ({ store, hires }) => erasePerson({ store, hires, places, tenantId, by: byOf(options) }, { who, reason, employee }),
-    tenantId,
-  );
+  const places = await placesOf(command);
+  const erase = ({ store, hires }: OperatorParts) =>
+    erasePerson({ store, hires, places, tenantId, by: byOf(options) }, { who, reason, employee });
+  const receipt = await withClient(places, erase, tenantId);
   say(options, receipt, renderReceipt(receipt));
 }
 
@@ -225,17 +215,13 @@ export function renderReceipt(of: ErasureReceipt): string {
 async function runHold(
   tenantId: string,
   who: string,
-  options: PersonOptions & { reason?: string; release?: boolean },
+  options: Flags & { reason?: string; release?: boolean },
   command: Command,
 ): Promise<void> {
   const { holdPerson } = await import('../operator/person.ts');
   const { reason, release } = options;
   if ((reason === undefined) === (release !== true))
-    throw new ConnectorError({
-      code: 'HOLD_UNCLEAR',
-      action: 'reject',
-      message: 'Give --reason TEXT to put a legal hold on the person, or --release to end it.',
-    });
+    throw rejected('HOLD_UNCLEAR', 'Give --reason TEXT to put a legal hold on the person, or --release to end it.');
   const given = release === true ? ({ release: true } as const) : { reason: reason ?? '' };
   const { changed, erasing } = await withParts(command, tenantId, options, (parts) => holdPerson(parts, who, given));
   const text =
@@ -254,11 +240,9 @@ const WHY: Readonly<Record<string, string>> = {
   'legal-hold': 'a legal hold',
 };
 
-async function runDue(tenantId: string, options: PersonOptions, command: Command): Promise<void> {
+async function runDue(tenantId: string, options: Flags, command: Command): Promise<void> {
   const { listDue } = await import('../operator/person.ts');
-  const places = await placesOf(command);
-  const all = await withStore(places, (store) => listDue({ store, tenantId }), { mustExist: true, tenantId });
-  if (options.json === true) return printJson(all);
+  const all = await withStore(command, (store) => listDue({ store, tenantId }), tenantId);
   const rows = all.map(({ candidate, cause, state, since, why, decidedBy }) => [
     candidate,
     cause,
@@ -266,24 +250,21 @@ async function runDue(tenantId: string, options: PersonOptions, command: Command
     since,
     WHY[why ?? ''] ?? '-',
   ]);
-  print(rows.length === 0 ? 'Nobody.\n' : renderTable(['candidate', 'cause', 'state', 'since', 'why'], rows));
+  const head = ['candidate', 'cause', 'state', 'since', 'why'];
+  say(options, all, () => (rows.length === 0 ? 'Nobody.\n' : renderTable(head, rows)));
 }
 
 async function runDecide(
   tenantId: string,
   who: string,
-  options: PersonOptions & { erase?: boolean; keep?: boolean },
+  options: Flags & { erase?: boolean; keep?: boolean },
   command: Command,
 ): Promise<void> {
   const { decideDue } = await import('../operator/person.ts');
   const decision = options.erase === true ? 'erase' : 'keep';
   const decided = await withParts(command, tenantId, options, (parts) => {
     if (options.erase === true || options.keep === true) return decideDue(parts, who, decision);
-    throw new ConnectorError({
-      code: 'DECISION_UNCLEAR',
-      action: 'reject',
-      message: 'Give either --erase to have them erased, or --keep to keep them.',
-    });
+    throw rejected('DECISION_UNCLEAR', 'Give either --erase to have them erased, or --keep to keep them.');
   });
   const what =
     decision === 'erase'
@@ -292,13 +273,11 @@ async function runDecide(
   say(options, { count: decided, decision }, `${count(decided, 'person', 'people')}. ${what} ${tenantId}\n`);
 }
 
-async function runReceipts(tenantId: string, options: PersonOptions, command: Command): Promise<void> {
+async function runReceipts(tenantId: string, options: Flags, command: Command): Promise<void> {
   const { listReceipts } = await import('../operator/person.ts');
   const { assertSigned } = await import('../store/signing-key.ts');
-  const places = await placesOf(command);
-  const all = await withStore(places, (store) => listReceipts(store, tenantId), { mustExist: true, tenantId });
+  const all = await withStore(command, (store) => listReceipts(store, tenantId), tenantId);
   for (const { receipt } of all) if (receipt !== undefined) assertSigned(receipt);
-  if (options.json === true) return printJson(all);
   const rows = all.map(({ erasure, askedAt, by, state, receipt }) => [
     erasure,
     askedAt,
@@ -306,10 +285,10 @@ async function runReceipts(tenantId: string, options: PersonOptions, command: Co
     state,
     receipt === undefined ? '-' : `${receipt.signedBy}, valid`,
   ]);
-  print(
-    rows.length === 0
-      ? 'No erasures.\n'
-      : renderTable(['erasure', 'asked at', 'by', 'state', 'receipt signed by'], rows),
+  const failing = all.flatMap((one) =>
+    one.failing === undefined ? [] : `${one.erasure} keeps failing: ${one.failing}\n`,
   );
-  for (const { erasure, failing } of all) if (failing !== undefined) print(`${erasure} keeps failing: ${failing}\n`);
+  const head = ['erasure', 'asked at', 'by', 'state', 'receipt signed by'];
+  const table = () => (rows.length === 0 ? 'No erasures.\n' : renderTable(head, rows));
+  say(options, all, () => `${table()}${failing.join('')}`);
 }

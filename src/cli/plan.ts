@@ -10,8 +10,8 @@ import { maskPlan, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/plans.ts';
-import { asOption, byOf, EXIT, example, placesOf, print, printJson, renderChange, renderTable } from './command.ts';
-import { withStore, withStoreAsItIs } from './open.ts';
+import { AS, byOf, EXIT, example, type Flags, placesOf, renderChange, renderTable, say } from './command.ts';
+import { withOpened } from './open.ts';
 
 /** At most this many records are shown; `--json` has all. */
 const MOST_SHOWN = 20;
@@ -26,15 +26,10 @@ export function definePlan(command: Command): void {
     .argument('[subject]', 'a stream (jobs, candidates), or "hire"; every stream by default')
     .argument('[jobCandidateId]', 'with "hire": the partner’s id of the job candidate')
     .option('--reveal', 'show sensitive values too; the audit trail records who did')
-    .option('--json', 'print JSON');
-  asOption(command)
+    .option('--json', 'print JSON')
+    .option(...AS)
     .addHelpText('after', example('hirebridge plan acme jobs', 'hirebridge plan acme hire 5012'))
     .action(runPlan);
-}
-
-interface Subject {
-  name: string | undefined;
-  id: string | undefined;
 }
 
 async function runPlan(
@@ -43,21 +38,10 @@ async function runPlan(
   id: string | undefined,
   ...[options, command]: [PlanOptions, Command]
 ): Promise<void> {
-  const places = await placesOf(command);
   if (name !== undefined && name !== 'hire') assertKnownStream(name);
-  await withStoreAsItIs(places, async (store) => {
-    const by = byOf(options);
-    const plans = await withTenant({ store, places, tenantId }, (open) => makePlans(open, { name, id }, by));
-    await printPlans(store, plans, options);
-  });
-}
-
-async function makePlans(open: OpenTenant, { name, id }: Subject, by: string): Promise<PlanView[]> {
-  if (name === 'hire') {
-    return [await planHire(open, id ?? '', by)];
-  }
-
-  return planStreams(open, name, by);
+  await showPlans(await placesOf(command), tenantId, options, async (open, by) =>
+    name === 'hire' ? [await planHire(open, id ?? '', by)] : planStreams(open, name, by),
+  );
 }
 
 export function defineApply(command: Command): void {
@@ -67,19 +51,20 @@ export function defineApply(command: Command): void {
         'interrupted, apply it again: the rest is written once. Exit code 3: not everything was written.',
     )
     .argument('<hash>', 'hash of the plan, or its beginning, as `plan` and `revert` print it')
-    .option('--json', 'print JSON');
-  asOption(command).addHelpText('after', example('hirebridge apply 3fa1c09b77de')).action(runApply);
+    .option('--json', 'print JSON')
+    .option(...AS)
+    .addHelpText('after', example('hirebridge apply 3fa1c09b77de'))
+    .action(runApply);
 }
 
-async function runApply(hash: string, options: { json?: boolean; as?: string }, command: Command): Promise<void> {
+async function runApply(hash: string, options: Flags, command: Command): Promise<void> {
   const places = await placesOf(command);
   armFailpoints({ killAt: readConfig().HIREBRIDGE_FAILPOINT_KILL });
-  const applied = await withStore(places, async (store) => {
+  const applied = await withOpened(places, 'always', async (store) => {
     const plan = await findPlan(store, hash);
     return withTenant({ store, places, tenantId: plan.tenantId }, (open) => applySavedPlan(open, plan, byOf(options)));
   });
-  if (options.json === true) printJson(applied);
-  else print(renderApplied(applied));
+  say(options, applied, renderApplied(applied));
   if (applied.changed.length + applied.refused.length > 0) process.exitCode = EXIT.partial;
 }
 
@@ -99,8 +84,10 @@ export function defineRevert(command: Command): void {
     .argument('<tenant>', 'tenant whose mapping to undo')
     .requiredOption('--mapping <version>', 'the mapping version, as `audit` and `mapping show` name it')
     .option('--reveal', 'show sensitive values too; the audit trail records who did')
-    .option('--json', 'print JSON');
-  asOption(command).addHelpText('after', example('hirebridge revert acme --mapping 9c1d2e3f4a5b')).action(runRevert);
+    .option('--json', 'print JSON')
+    .option(...AS)
+    .addHelpText('after', example('hirebridge revert acme --mapping 9c1d2e3f4a5b'))
+    .action(runRevert);
 }
 
 async function runRevert(
@@ -108,18 +95,24 @@ async function runRevert(
   options: PlanOptions & { mapping: string },
   command: Command,
 ): Promise<void> {
-  const places = await placesOf(command);
-  await withStoreAsItIs(places, async (store) => {
-    const by = byOf(options);
-    const plans = await withTenant({ store, places, tenantId }, (open) => planRevert(open, options.mapping, by));
-    await printPlans(store, plans, options);
-  });
+  await showPlans(await placesOf(command), tenantId, options, (open, by) => planRevert(open, options.mapping, by));
 }
 
-interface PlanOptions {
+interface PlanOptions extends Flags {
   reveal?: boolean;
-  json?: boolean;
-  as?: string;
+}
+
+/** Makes plans on the store as it is, and prints them. */
+async function showPlans(
+  places: Places,
+  tenantId: string,
+  options: PlanOptions,
+  make: (open: OpenTenant, by: string) => Promise<PlanView[]>,
+): Promise<void> {
+  await withOpened(places, 'if-empty', async (store) => {
+    const plans = await withTenant({ store, places, tenantId }, (open) => make(open, byOf(options)));
+    await printPlans(store, plans, options);
+  });
 }
 
 /** Prints plans with sensitive values masked unless revealed; exit code 2 means that there is something to write. */
@@ -135,8 +128,7 @@ async function printPlans(store: Store, plans: readonly PlanView[], options: Pla
     await noteLook(store, { by: byOf(options), tenantId: first.tenant, ...about, isRevealed });
   }
   const shown = isRevealed ? plans : plans.map(maskPlan);
-  if (options.json === true) printJson(shown);
-  else print(shown.map(renderPlan).join('\n'));
+  say(options, shown, shown.map(renderPlan).join('\n'));
   if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
 }
 
@@ -166,9 +158,5 @@ export async function showSync(
   places: Places,
   { tenantId, stream, json }: { tenantId: string; stream: string | undefined; json: boolean },
 ): Promise<void> {
-  await withStoreAsItIs(places, async (store) => {
-    const by = byOf({});
-    const plans = await withTenant({ store, places, tenantId }, (open) => planStreams(open, stream, by));
-    await printPlans(store, plans, { json });
-  });
+  await showPlans(places, tenantId, { json }, (open, by) => planStreams(open, stream, by));
 }

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { harmless } from './command.ts';
 
 /** Whether a person is at the terminal to answer. */
@@ -77,5 +77,5 @@ export async function isConfirmed(message: string): Promise<boolean> {
 /** Ctrl-C and Escape end the command. @throws ConnectorError INTERRUPTED */
 function answered<Value>(answer: Value): Exclude<Value, symbol> {
   if (typeof answer !== 'symbol') return answer as Exclude<Value, symbol>;
-  throw new ConnectorError({ code: 'INTERRUPTED', action: 'reject', message: 'Stopped, and nothing was done.' });
+  throw rejected('INTERRUPTED', 'Stopped, and nothing was done.');
 }

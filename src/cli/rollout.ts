@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { audit } from '../store/audit.ts';
 import { grpcCode } from '../temporal/connection.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
-import { asOption, byOf, example, integer, placesOf, say } from './command.ts';
+import { AS, byOf, example, type Flags, integer, placesOf, say } from './command.ts';
 import { withClient } from './open.ts';
 
 export function defineRollout(command: Command): void {
@@ -20,23 +20,21 @@ export function defineRollout(command: Command): void {
       '\nGo back the same way, by naming the previous build.\n' +
         example('hirebridge rollout', 'hirebridge rollout 0.2.0 --percent 10', 'hirebridge rollout 0.2.0'),
     )
-    .action(runRollout);
-  asOption(command);
+    .action(runRollout)
+    .option(...AS);
 }
 
 async function runRollout(
   build: string | undefined,
-  { percent, json = false, ...who }: { percent?: number; json?: boolean; as?: string },
+  { percent, json = false, ...who }: Flags & { percent?: number },
   command: Command,
 ): Promise<void> {
   if (build === undefined && percent !== undefined)
-    throw new ConnectorError({
-      code: 'ROLLOUT_WITHOUT_BUILD',
-      action: 'reject',
-      message:
-        '--percent needs a build: hirebridge rollout BUILD --percent 10. Without a build, the command lists the ' +
+    throw rejected(
+      'ROLLOUT_WITHOUT_BUILD',
+      '--percent needs a build: hirebridge rollout BUILD --percent 10. Without a build, the command lists the ' +
         'builds.',
-    });
+    );
   const rollout = await withClient(await placesOf(command), async ({ store, hires }) => {
     if (build === undefined) return readRollout(hires);
     const routed = await routeTo(hires, { build, percent });
@@ -123,23 +121,19 @@ async function routeTo(
 }
 
 function noVersions(cause: unknown): ConnectorError {
-  return new ConnectorError({
-    code: 'NO_WORKER_VERSIONS',
-    action: 'reject',
-    message:
-      'No worker of this installation has reported a build yet, so all of them take any work. Start workers with ' +
+  return rejected(
+    'NO_WORKER_VERSIONS',
+    'No worker of this installation has reported a build yet, so all of them take any work. Start workers with ' +
       'HIREBRIDGE_BUILD_ID to roll versions out (docs/deploy.md).',
-    cause,
-  });
+    { cause },
+  );
 }
 
 function unknownBuild(build: string, builds: Rollout['builds']): ConnectorError {
   const known = builds.map((one) => one.build).join(', ') || 'none';
-  return new ConnectorError({
-    code: 'WORKER_VERSION_UNKNOWN',
-    action: 'reject',
-    message:
-      `No worker with the build ${build} has asked for work yet; known builds: ${known}. ` +
+  return rejected(
+    'WORKER_VERSION_UNKNOWN',
+    `No worker with the build ${build} has asked for work yet; known builds: ${known}. ` +
       `Start one with HIREBRIDGE_BUILD_ID=${build} first, or correct the name.`,
-  });
+  );
 }

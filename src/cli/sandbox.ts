@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { type ControlClient, createControlClient } from '../sandbox/control/client.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { EXIT, example, integer, port, say } from './command.ts';
+import { EXIT, example, type Flags, integer, port, say } from './command.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
 interface SandboxFlags {
@@ -100,27 +100,23 @@ function defineSandboxHire(command: Command): void {
     .action(runHire);
 }
 
-interface HireFlags {
-  startDate?: string;
-  json?: boolean;
-}
-
-async function runHire({ startDate = inTwoMonths(), json }: HireFlags, command: Command): Promise<void> {
+async function runHire(options: Flags & { startDate?: string }, command: Command): Promise<void> {
+  const { startDate = inTwoMonths() } = options;
   const { controlPort } = command.optsWithGlobals<{ controlPort: number }>();
   const control = await openControl(`http://127.0.0.1:${controlPort}`);
   const { name, jobCandidateId } = await hireSomebody(control, startDate);
   const hired = `${name} is hired: job candidate ${jobCandidateId}, first day ${startDate}.`;
-  if (json !== true) process.stdout.write(`${hired}\n`);
+  if (options.json !== true) process.stdout.write(`${hired}\n`);
   const onboardingCandidateId = await enrolmentOf(control, jobCandidateId);
   if (onboardingCandidateId === undefined) {
     process.exitCode = EXIT.partial;
     const text =
       'Nobody enrolled them within a minute. Is hirebridge up, and the tenant live? See: hirebridge status\n';
-    return say({ json }, { name, jobCandidateId, startDate, onboarding: 'not enrolled' }, text);
+    return say(options, { name, jobCandidateId, startDate, onboarding: 'not enrolled' }, text);
   }
   await control.act('finishOnboarding', { onboardingCandidateId });
   say(
-    { json },
+    options,
     { name, jobCandidateId, startDate, onboarding: 'finished' },
     'Enrolled by hirebridge, and the onboarding is finished.\n' +
       `Next: hirebridge hire show TENANT ${jobCandidateId} --wait\n`,
@@ -177,7 +173,7 @@ async function newName(control: ControlClient): Promise<string> {
 }
 
 function refused(message: string): ConnectorError {
-  return new ConnectorError({ code: 'SANDBOX_HIRE', action: 'reject', message });
+  return rejected('SANDBOX_HIRE', message);
 }
 
 const MOST_MS = 60_000;

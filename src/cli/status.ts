@@ -13,9 +13,8 @@ import {
 } from '../operator/status.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import type { Digest } from '../store/alarms.ts';
-import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
-import { EXIT, example, folded, placesOf, print, printJson, renderTable } from './command.ts';
+import { EXIT, example, type Flags, folded, renderTable, say } from './command.ts';
 import { withStore } from './open.ts';
 
 export function defineStatus(command: Command): void {
@@ -30,13 +29,11 @@ export function defineStatus(command: Command): void {
     .action(runStatus);
 }
 
-async function runStatus(options: { verbose?: boolean; json?: boolean }, command: Command): Promise<void> {
-  const places = await placesOf(command);
-  const read = async (store: Store): Promise<Status> =>
-    readStatus(store, await currentTenants(store, places.tenantsDir));
-  const status = await withStore(places, read, { mustExist: true });
-  if (options.json === true) printJson(status);
-  else print(renderStatus(status, options.verbose === true));
+async function runStatus(options: Flags & { verbose?: boolean }, command: Command): Promise<void> {
+  const status = await withStore(command, async (store, { tenantsDir }) =>
+    readStatus(store, await currentTenants(store, tenantsDir)),
+  );
+  say(options, status, () => renderStatus(status, options.verbose === true));
   if (status.processes.some(isMissing)) process.exitCode = EXIT.partial;
 }
 
@@ -273,13 +270,9 @@ export function defineDigest(command: Command): void {
     .action(runDigest);
 }
 
-async function runDigest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const places = await placesOf(command);
-  const digest = await withStore(places, (store) => readLastDay(store, places.tenantsDir, tenantId), {
-    mustExist: true,
-  });
-  if (options.json === true) printJson(digest);
-  else print(renderDigest(digest));
+async function runDigest(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const digest = await withStore(command, (store, { tenantsDir }) => readLastDay(store, tenantsDir, tenantId));
+  say(options, digest, renderDigest(digest));
 }
 
 function renderDigest({ tenantId, from, to, hires, holds, alarms }: Digest): string {
@@ -305,13 +298,9 @@ export function defineRateLimit(command: Command): void {
     .action(runRateLimit);
 }
 
-async function runRateLimit(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const views = await withStore(await placesOf(command), (store) => readRateLimits(store, tenantId), {
-    mustExist: true,
-    tenantId,
-  });
-  if (options.json === true) return printJson(views);
-  print(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
+async function runRateLimit(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const views = await withStore(command, (store) => readRateLimits(store, tenantId), tenantId);
+  say(options, views, views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
 }
 
 function renderViews(views: readonly RateLimitView[]): string {

@@ -2,13 +2,13 @@ import { join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { storeFile, storeUrl } from '../config.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { noteHeadsRestored } from '../store/audit.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../store/erase-restored.ts';
 import { migrateStore, type PendingMigration } from '../store/migrate.ts';
 import { openStore } from '../store/open-store.ts';
-import { asOption, byOf, example, placesOf, say } from './command.ts';
+import { AS, byOf, example, type Flags, placesOf, say } from './command.ts';
 import { assertExists } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
@@ -24,7 +24,7 @@ export function defineBackup(command: Command): void {
     .action(runBackup);
 }
 
-async function runBackup(target: string, options: { json?: boolean }, command: Command): Promise<void> {
+async function runBackup(target: string, options: Flags, command: Command): Promise<void> {
   const { dataDir } = await placesOf(command);
   const file = storeFile(dataDir);
   if (file === undefined) throw ownTools('pg_dump --format=custom');
@@ -38,7 +38,8 @@ async function runBackup(target: string, options: { json?: boolean }, command: C
 }
 
 export function defineRestore(command: Command): void {
-  asOption(command)
+  command
+    .option(...AS)
     .argument('[file]', 'a copy that `hirebridge backup` made; leave it out if Postgres was restored by its own tools')
     .description(
       'Replace the store with a backup; the old store is kept beside it. hirebridge then looks for everything ' +
@@ -52,18 +53,14 @@ export function defineRestore(command: Command): void {
 
 async function runRestore(
   backup: string | undefined,
-  options: { as?: string; yes?: boolean; json?: boolean },
+  options: Flags & { yes?: boolean },
   command: Command,
 ): Promise<void> {
   const { dataDir } = await placesOf(command);
   const file = storeFile(dataDir);
   if (backup !== undefined && file === undefined) throw ownTools('pg_restore');
   if (backup === undefined && file !== undefined)
-    throw new ConnectorError({
-      code: 'BACKUP_MISSING',
-      action: 'reject',
-      message: 'Name the file to restore, as hirebridge backup made it.',
-    });
+    throw rejected('BACKUP_MISSING', 'Name the file to restore, as hirebridge backup made it.');
   const question =
     file === undefined
       ? 'Was the store in Postgres restored, and is nothing running on it yet?'
@@ -106,20 +103,17 @@ async function noteOnly(dataDir: string, by: string): Promise<undefined> {
 }
 
 function ownTools(tool: string): ConnectorError {
-  return new ConnectorError({
-    code: 'STORE_IN_POSTGRES',
-    action: 'reject',
-    message:
-      `The store is in Postgres (HIREBRIDGE_STORE_URL), which has tools of its own: ${tool}, or a snapshot with ` +
+  return rejected(
+    'STORE_IN_POSTGRES',
+    `The store is in Postgres (HIREBRIDGE_STORE_URL), which has tools of its own: ${tool}, or a snapshot with ` +
       'write-ahead log. After a restore run hirebridge restore without a file. See docs/backup.md.',
-  });
+  );
 }
 
-interface MigrateOptions {
+interface MigrateOptions extends Flags {
   dryRun?: boolean;
   worker?: string;
   receiver?: string;
-  json?: boolean;
 }
 
 export function defineMigrate(command: Command): void {
@@ -139,10 +133,11 @@ export function defineMigrate(command: Command): void {
     .action(runMigrate);
 }
 
-async function runMigrate({ dryRun = false, json, ...roles }: MigrateOptions, command: Command): Promise<void> {
+async function runMigrate(options: MigrateOptions, command: Command): Promise<void> {
+  const { dryRun = false } = options;
   const { dataDir } = await placesOf(command);
-  const pending = await migrateStore(storeUrl(dataDir), roles, dryRun);
-  say({ json }, { [dryRun ? 'pending' : 'migrated']: pending }, `${textOf(pending, dryRun)}\n`);
+  const pending = await migrateStore(storeUrl(dataDir), options, dryRun);
+  say(options, { [dryRun ? 'pending' : 'migrated']: pending }, `${textOf(pending, dryRun)}\n`);
 }
 
 function textOf(pending: readonly PendingMigration[], isDry: boolean): string {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type Progresses from 'cli-progress';
 import { type Command, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import { askWorker, installationMark } from '../operator/ask-worker.ts';
 import { reconcileNow, type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
@@ -18,6 +18,7 @@ import {
   type ExitCode,
   example,
   exitCodeOf,
+  type Flags,
   placesOf,
   print,
   printError,
@@ -50,16 +51,19 @@ export function defineSync(command: Command): void {
     .action(runSync);
 }
 
-interface Flags {
+interface SyncFlags extends Flags {
   full?: boolean;
   one?: string;
   rewrite?: boolean;
   dryRun?: boolean;
-  as?: string;
-  json?: boolean;
 }
 
-async function runSync(tenantId: string, stream: string | undefined, flags: Flags, command: Command): Promise<void> {
+async function runSync(
+  tenantId: string,
+  stream: string | undefined,
+  flags: SyncFlags,
+  command: Command,
+): Promise<void> {
   if (flags.one !== undefined && stream === undefined) command.error('error: --one needs the name of its stream');
   if (flags.dryRun === true) {
     const { showSync } = await import('./plan.ts');
@@ -80,7 +84,11 @@ function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS.Proces
   };
 }
 
-function readingOf({ full = false, one, rewrite = false }: Flags): Pick<SyncOptions, 'mode' | 'rewrite' | 'recordId'> {
+function readingOf({
+  full = false,
+  one,
+  rewrite = false,
+}: SyncFlags): Pick<SyncOptions, 'mode' | 'rewrite' | 'recordId'> {
   if (one !== undefined) return { mode: 'one', rewrite: false, recordId: one };
   return { mode: full || rewrite ? 'full' : 'incremental', rewrite };
 }
@@ -189,13 +197,11 @@ async function ownStreams({ store }: OperatorParts, { tenantId, tenantsDir }: Sy
   const { streams } = await findTenant(store, tenantsDir, tenantId);
   const own = streamNames.filter((name) => streams[name].every !== undefined);
   if (own.length > 0) return own;
-  throw new ConnectorError({
-    code: 'NO_STREAMS',
-    action: 'reject',
-    message:
-      `No stream of ${tenantId} runs by itself. Name one of ${streamNames.join(', ')}, ` +
+  throw rejected(
+    'NO_STREAMS',
+    `No stream of ${tenantId} runs by itself. Name one of ${streamNames.join(', ')}, ` +
       'or say in the tenant file how often it should run: streams: { jobs: { every: 1h } }',
-  });
+  );
 }
 
 /** Shows each state, and prints once why nothing happens. */
@@ -318,11 +324,11 @@ export function defineReconcile(command: Command): void {
 
 async function runReconcile(
   tenantId: string,
-  { full = false, json = false, ...who }: { full?: boolean; json?: boolean; as?: string },
+  { full = false, ...options }: Flags & { full?: boolean },
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }), tenantId);
+  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(options) }), tenantId);
   const what = full ? 'Everything' : 'What seems changed';
-  say({ json }, { reconciling: tenantId, full }, `${what} is compared now. Follow with: hirebridge status\n`);
+  say(options, { reconciling: tenantId, full }, `${what} is compared now. Follow with: hirebridge status\n`);
 }

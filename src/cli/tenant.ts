@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { checkApplications } from '../operator/check-applications.ts';
 import {
-  assertKnownTenant,
   assertLive,
   confirmCompany,
+  knownTenant,
   listObservedHires,
   listTenants,
   type ObservedHire,
@@ -23,8 +23,8 @@ import type { HrisWay } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type PlannedApplication, planApplication } from '../tenants/plan-application.ts';
-import { AS, asOption, byOf, EXIT, example, placesOf, print, printJson, renderTable, say } from './command.ts';
-import { withClient, withStore } from './open.ts';
+import { AS, byOf, EXIT, example, type Flags, placesOf, renderTable, say } from './command.ts';
+import { withClient, withOpened, withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineTenant(command: Command): void {
@@ -43,22 +43,12 @@ export function defineTenant(command: Command): void {
     .action(runConfirmCompany);
 }
 
-async function runConfirmCompany(
-  tenantId: string,
-  options: { json?: boolean; as?: string },
-  command: Command,
-): Promise<void> {
+async function runConfirmCompany(tenantId: string, options: Flags, command: Command): Promise<void> {
   const by = byOf(options);
-  const places = await placesOf(command);
-  const confirm = async (store: Store): Promise<void> => {
-    const known = await currentTenants(store, places.tenantsDir);
-    assertKnownTenant(
-      known.map((one) => ({ tenant: one.tenantId })),
-      tenantId,
-    );
+  await withStore(command, async (store, { tenantsDir }) => {
+    knownTenant(await currentTenants(store, tenantsDir), tenantId);
     await confirmCompany(store, { tenantId, by });
-  };
-  await withStore(places, confirm, { mustExist: true });
+  });
   say(
     options,
     { confirmed: tenantId, by },
@@ -85,18 +75,16 @@ function addShow(tenant: Command): void {
     .action(runShow);
 }
 
-async function runList(options: { json?: boolean }, command: Command): Promise<void> {
-  const tenants = await withStore(await placesOf(command), listTenants, { mustExist: true });
-  if (options.json === true) return printJson(tenants);
+async function runList(options: Flags, command: Command): Promise<void> {
+  const tenants = await withStore(command, listTenants);
   const rows = tenants.map((one) => [one.tenantId, one.state, String(one.version), one.appliedAt, one.appliedBy]);
   const table = renderTable(['tenant', 'state', 'version', 'applied', 'by'], rows);
-  print(rows.length === 0 ? 'No tenants. Apply some: hirebridge tenant apply\n' : `${table}\n`);
+  say(options, tenants, rows.length === 0 ? 'No tenants. Apply some: hirebridge tenant apply\n' : `${table}\n`);
 }
 
-async function runShow(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const shown = await withStore(await placesOf(command), (store) => showTenant(store, tenantId), { mustExist: true });
-  if (options.json === true) printJson(shown);
-  else print(renderTenant(shown));
+async function runShow(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const shown = await withStore(command, (store) => showTenant(store, tenantId));
+  say(options, shown, renderTenant(shown));
 }
 
 function renderTenant(shown: TenantDetails): string {
@@ -113,7 +101,7 @@ function renderTenant(shown: TenantDetails): string {
 }
 
 function addRemove(tenant: Command): void {
-  const command = tenant
+  tenant
     .command('remove')
     .description(
       'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no ' +
@@ -130,14 +118,19 @@ function addRemove(tenant: Command): void {
     )
     .option('--reason <text>', 'with --erase: why, for the receipt; without a name')
     .option('--yes', 'with --erase: do not ask')
-    .option('--json', 'print JSON');
-  const erasing = 'hirebridge tenant remove acme --erase --landing keep --reason "end of contract"';
-  asOption(command).addHelpText('after', example('hirebridge tenant remove acme', erasing)).action(runRemove);
+    .option('--json', 'print JSON')
+    .option(...AS)
+    .addHelpText(
+      'after',
+      example(
+        'hirebridge tenant remove acme',
+        'hirebridge tenant remove acme --erase --landing keep --reason "end of contract"',
+      ),
+    )
+    .action(runRemove);
 }
 
-interface RemoveOptions {
-  json?: boolean;
-  as?: string;
+interface RemoveOptions extends Flags {
   erase?: boolean;
   landing?: 'keep' | 'delete';
   reason?: string;
@@ -146,11 +139,10 @@ interface RemoveOptions {
 
 async function runRemove(tenantId: string, options: RemoveOptions, command: Command): Promise<void> {
   if (options.erase === true) return runErase(tenantId, options, command);
-  const remove = async (store: Store): Promise<Remains> => {
+  const remains = await withStore(command, async (store) => {
     await steerTenant(store, 'remove', { tenantId, by: byOf(options) });
     return untilEnded(store, tenantId);
-  };
-  const remains = await withStore(await placesOf(command), remove, { mustExist: true });
+  });
   say(
     options,
     { removed: tenantId, ...remains },
@@ -161,13 +153,11 @@ async function runRemove(tenantId: string, options: RemoveOptions, command: Comm
 async function runErase(tenantId: string, options: RemoveOptions, command: Command): Promise<void> {
   const { landing, reason } = options;
   if (landing === undefined || reason === undefined)
-    throw new ConnectorError({
-      code: 'ERASE_UNCLEAR',
-      action: 'reject',
-      message:
-        'Say with --landing keep or --landing delete what to do with its rows in landing tables, and with ' +
+    throw rejected(
+      'ERASE_UNCLEAR',
+      'Say with --landing keep or --landing delete what to do with its rows in landing tables, and with ' +
         '--reason TEXT why the tenant is erased. Nothing was changed.',
-    });
+    );
   const { eraseTenant } = await import('../operator/person.ts');
   const { renderReceipt } = await import('./person.ts');
   const places = await placesOf(command);
@@ -211,7 +201,7 @@ function leftLines({ hires, openHolds, unsettled }: Remains): string[] {
 }
 
 function addGoLive(tenant: Command): void {
-  const command = tenant
+  tenant
     .command('go-live')
     .description(
       'Start the people who were hired while a tenant only observed, after a preview with credits. The partner ' +
@@ -221,8 +211,8 @@ function addGoLive(tenant: Command): void {
     .argument('<tenant>', 'tenant that is live')
     .requiredOption('--since <date>', 'first seen on this day (UTC) or later, as 2026-01-31', day)
     .option('--yes', 'start them without asking')
-    .option('--json', 'print JSON');
-  asOption(command)
+    .option('--json', 'print JSON')
+    .option(...AS)
     .addHelpText('after', example('hirebridge tenant go-live acme --since 2026-01-31'))
     .action(runGoLive);
 }
@@ -235,10 +225,10 @@ function day(text: string): number {
 
 async function runGoLive(
   tenantId: string,
-  options: { since: number; yes?: boolean; json?: boolean; as?: string },
+  options: Flags & { since: number; yes?: boolean },
   command: Command,
 ): Promise<void> {
-  const start = async (store: Store): Promise<void> => {
+  await withStore(command, async (store) => {
     await assertLive(store, tenantId);
     const hires = await listObservedHires(store, tenantId, options.since);
     const ids = hires.map(({ jobCandidateId }) => jobCandidateId);
@@ -251,12 +241,11 @@ async function runGoLive(
     }
     await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
     say(options, { started: ids }, 'A worker starts them within a minute.\n');
-  };
-  await withStore(await placesOf(command), start, { mustExist: true });
+  });
 }
 
 function addApply(tenant: Command): void {
-  const command = tenant
+  tenant
     .command('apply')
     .description(
       'Apply the tenant files of a directory: shows what changes, runs `check` on it, asks, and running processes ' +
@@ -271,25 +260,23 @@ function addApply(tenant: Command): void {
       ]),
     )
     .option('--json', 'print JSON')
-    .option('--yes', 'apply without asking, and start people who were hired while a tenant only observed');
-  asOption(command)
+    .option('--yes', 'apply without asking, and start people who were hired while a tenant only observed')
+    .option(...AS)
     .addHelpText('after', example('hirebridge tenant apply', 'hirebridge tenant apply ./tenants --yes'))
     .action(runApply);
 }
 
-interface ApplyOptions {
+interface ApplyOptions extends Flags {
   hris?: HrisWay;
   unchecked?: boolean;
-  json?: boolean;
   yes?: boolean;
-  as?: string;
 }
 
 async function runApply(dir: string | undefined, options: ApplyOptions, command: Command) {
   const places = await placesOf(command);
   const from = dir === undefined ? places.tenantsDir : resolve(dir);
 
-  await withStore(places, async (store) => {
+  await withOpened(places, 'always', async (store) => {
     const plan = await planApplication(store, from, { secrets: 'skip' });
     // With --json text goes to standard error, so that standard output stays JSON.
     const out = options.json === true ? process.stderr : process.stdout;
@@ -317,7 +304,7 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
 }
 
 /** Checks that the user said what a changed HR connection means, if people are known in the old one. */
-function isHrisSettled({ applications }: PlannedApplication, { hris: way, json }: ApplyOptions): boolean {
+function isHrisSettled({ applications }: PlannedApplication, { hris: way, ...options }: ApplyOptions): boolean {
   const problems = applications.flatMap(({ tenantId, hris }) => {
     if (hris === undefined) return [];
     const { from, to, people, sharedWith } = hris;
@@ -339,7 +326,7 @@ function isHrisSettled({ applications }: PlannedApplication, { hris: way, json }
         '  --hris new   another HR system: nobody in the old one is touched; a hold asks about people hired again',
     ];
   });
-  if (problems.length > 0) say({ json }, { problems }, `${problems.join('\n')}\nNothing was applied.\n`);
+  if (problems.length > 0) say(options, { problems }, `${problems.join('\n')}\nNothing was applied.\n`);
   return problems.length === 0;
 }
 
@@ -394,11 +381,10 @@ async function offerStart(store: Store, { tenantId, hires }: Meanwhile, options:
 }
 
 async function overtaken(): Promise<Error> {
-  return new ConnectorError({
-    code: 'TENANTS_CHANGED',
-    action: 'reject',
-    message: 'Somebody applied other files meanwhile, so nothing was applied. Run it again to see the difference.',
-  });
+  return rejected(
+    'TENANTS_CHANGED',
+    'Somebody applied other files meanwhile, so nothing was applied. Run it again to see the difference.',
+  );
 }
 
 /** At most this many hires are shown. */

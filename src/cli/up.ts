@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Places, readConfig, storeExists, storeUrl } from '../config.ts';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { assertFree, freePort } from '../free-port.ts';
 import { createLogger } from '../log.ts';
 import { openStore } from '../store/open-store.ts';
@@ -371,13 +371,11 @@ async function assertNoOtherTemporal(dataDir: string): Promise<void> {
   for (const until = performance.now() + ENDING_MS; performance.now() < until; await pause(200)) {
     if (!(await answers(address))) return;
   }
-  throw new ConnectorError({
-    code: 'DATA_IN_USE',
-    action: 'reject',
-    message:
-      `Another hirebridge runs with the data directory ${dataDir} (its Temporal answers at ${address}). ` +
+  throw rejected(
+    'DATA_IN_USE',
+    `Another hirebridge runs with the data directory ${dataDir} (its Temporal answers at ${address}). ` +
       'Stop it, or choose another directory with --data.',
-  });
+  );
 }
 
 function answers(address: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/open-store.ts';
 import { anchorSecret, resolveSecret, secretRef } from '../tenants/secrets.ts';
@@ -88,14 +88,13 @@ export function allow(c: Asked, name: ActName, tenantId?: string): string {
   if (mayDo(c, name, tenantId)) return by;
   const { needs } = ACTS[name];
   const isRole = !may({ grants }, needs, tenantId);
-  throw new ConnectorError({
-    code: readOnly && !isRole ? 'CONSOLE_READ_ONLY' : 'NOT_ALLOWED',
-    action: 'reject',
-    message: isRole
+  throw rejected(
+    readOnly && !isRole ? 'CONSOLE_READ_ONLY' : 'NOT_ALLOWED',
+    isRole
       ? `This needs the role ${needs} for ${tenantId ?? 'all tenants'}, and nothing was done. The people who ` +
-        'maintain the access file can give it to you.'
+          'maintain the access file can give it to you.'
       : 'This console is read only, and nothing was done. Start it without --read-only, or use the command.',
-  });
+  );
 }
 
 /** The input of an act. Ids of its address are in `c.req.param`. */
@@ -150,11 +149,7 @@ export async function askedScope(c: Asked): Promise<{ tenantId?: string; tenantI
  */
 export async function assertShown(c: Asked, tenantId: string): Promise<void> {
   if (may(c.get('viewer'), 'viewer', tenantId) && (await isKnown(c.get('store'), tenantId))) return;
-  throw new ConnectorError({
-    code: 'TENANT_UNKNOWN',
-    action: 'reject',
-    message: `There is no tenant "${tenantId}" that you may see. Choose one on the overview.`,
-  });
+  throw rejected('TENANT_UNKNOWN', `There is no tenant "${tenantId}" that you may see. Choose one on the overview.`);
 }
 
 async function isKnown({ kysely }: Store, tenantId: string): Promise<boolean> {
@@ -296,9 +291,8 @@ function assertUsable(source: YamlFile, { url, tokens, oidc }: z.infer<typeof Ac
 /** Refuses a short token, which could be guessed. @throws ConnectorError CONSOLE_TOKEN_SHORT */
 export function longEnough(token: string, named: string): string {
   if (token.length >= LEAST_TOKEN) return token;
-  throw new ConnectorError({
-    code: 'CONSOLE_TOKEN_SHORT',
-    action: 'reject',
-    message: `The token at ${named} has fewer than ${LEAST_TOKEN} characters. Make one: openssl rand -base64 32`,
-  });
+  throw rejected(
+    'CONSOLE_TOKEN_SHORT',
+    `The token at ${named} has fewer than ${LEAST_TOKEN} characters. Make one: openssl rand -base64 32`,
+  );
 }

@@ -5,7 +5,7 @@ import { html } from 'hono/html';
 import type { KyselyPlugin } from 'kysely';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { actingAs } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
@@ -150,11 +150,10 @@ function readBegun(cookie: string | undefined): z.infer<typeof SignInCookie> {
   try {
     return SignInCookie.parse(JSON.parse(cookie ?? ''));
   } catch {
-    throw new ConnectorError({
-      code: 'SIGN_IN_REFUSED',
-      action: 'reject',
-      message: 'This browser did not begin a sign-in, or took longer than ten minutes. Sign in again.',
-    });
+    throw rejected(
+      'SIGN_IN_REFUSED',
+      'This browser did not begin a sign-in, or took longer than ten minutes. Sign in again.',
+    );
   }
 }
 
@@ -238,11 +237,10 @@ function isSame(given: string, wanted: string): boolean {
 }
 
 function stale(): ConnectorError {
-  return new ConnectorError({
-    code: 'CONSOLE_FORM_STALE',
-    action: 'reject',
-    message: 'This form does not belong to your session, and nothing was done. Load the page again, then repeat it.',
-  });
+  return rejected(
+    'CONSOLE_FORM_STALE',
+    'This form does not belong to your session, and nothing was done. Load the page again, then repeat it.',
+  );
 }
 
 /** Stored in the browser that begins a sign-in, and checked when it returns. */
@@ -343,26 +341,23 @@ function personOf({ issuer, name, roles }: OidcSettings, claims: Readonly<Record
       actor: `oidc:${issuer}#${String(claims['sub'])}`,
       grants: grants.map(({ role, tenants }) => ({ role, tenants })),
     };
-  throw new ConnectorError({
-    code: 'NO_ROLE',
-    action: 'reject',
-    message:
-      grants.length > 0
-        ? `The provider names nobody: its claim ${name} is missing${name === 'email' ? ', or not verified' : ''}. ` +
+  throw rejected(
+    'NO_ROLE',
+    grants.length > 0
+      ? `The provider names nobody: its claim ${name} is missing${name === 'email' ? ', or not verified' : ''}. ` +
           'Name another claim in oidc.name of the access file.'
-        : 'You are signed in, but have no role here. Ask an admin to add one of your claims to oidc.roles of the ' +
+      : 'You are signed in, but have no role here. Ask an admin to add one of your claims to oidc.roles of the ' +
           'access file.',
-  });
+  );
 }
 
 function refused(cause: unknown): ConnectorError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-  return new ConnectorError({
-    code: 'SIGN_IN_REFUSED',
-    action: 'reject',
-    message: `The answer of the sign-in provider was refused (${code}), and nobody was signed in. Sign in again.`,
-    cause,
-  });
+  return rejected(
+    'SIGN_IN_REFUSED',
+    `The answer of the sign-in provider was refused (${code}), and nobody was signed in. Sign in again.`,
+    { cause },
+  );
 }
 
 function unreachable({ issuer }: OidcSettings, cause: unknown): ConnectorError {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { html } from 'hono/html';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { count } from '../in-words.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
@@ -341,7 +341,7 @@ const MOST_SHOWN = 100;
 async function ownPlan(c: Asked, tenantId: string, hash: string) {
   const plan = await findPlan(c.get('store'), hash);
   if (plan.tenantId === tenantId) return plan;
-  throw new ConnectorError({ code: 'PLAN_UNKNOWN', action: 'reject', message: `${tenantId} has no plan ${hash}.` });
+  throw rejected('PLAN_UNKNOWN', `${tenantId} has no plan ${hash}.`);
 }
 
 function short(hash: string): string {

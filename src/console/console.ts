@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { keepOwnAudit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import type { ConsoleEnv } from './acts.ts';
@@ -109,5 +109,5 @@ async function close(server: Server): Promise<void> {
 }
 
 function unknownPage(): ConnectorError {
-  return new ConnectorError({ code: 'PAGE_UNKNOWN', action: 'reject', message: 'There is no such page here.' });
+  return rejected('PAGE_UNKNOWN', 'There is no such page here.');
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { relative } from 'node:path';
 import { html } from 'hono/html';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { count } from '../in-words.ts';
 import type { CheckLine } from '../operator/check-tenant.ts';
 import { type NewFile, sameLabel } from '../operator/new-tenant.ts';
@@ -157,33 +157,25 @@ function isFull(draft: Draft | FullDraft): draft is FullDraft {
 }
 
 function draftUnknown(): ConnectorError {
-  return new ConnectorError({
-    code: 'DRAFT_UNKNOWN',
-    action: 'reject',
-    message:
-      'Your entries for this tenant are kept for one hour and one session, and are gone now. Begin again: ' +
+  return rejected(
+    'DRAFT_UNKNOWN',
+    'Your entries for this tenant are kept for one hour and one session, and are gone now. Begin again: ' +
       'nothing was written.',
-  });
+  );
 }
 
 function incomplete(): ConnectorError {
-  return new ConnectorError({
-    code: 'SETUP_INVALID',
-    action: 'reject',
-    message: 'Choose a flow, and give the address of the HR system.',
-  });
+  return rejected('SETUP_INVALID', 'Choose a flow, and give the address of the HR system.');
 }
 
 /** Only viewers at this machine may have its files and settings read. @throws ConnectorError SETUP_INVALID */
 function assertOpen(value: string, isLocal: boolean): void {
   if (isLocal || (!isSecretRef(value) && !value.startsWith('sqlite:'))) return;
-  throw new ConnectorError({
-    code: 'SETUP_INVALID',
-    action: 'reject',
-    message:
-      'References to secrets and files of the machine are accepted only at the machine: use hirebridge init ' +
+  throw rejected(
+    'SETUP_INVALID',
+    'References to secrets and files of the machine are accepted only at the machine: use hirebridge init ' +
       'there, or give the secret itself here. It is written to a file that only hirebridge reads.',
-  });
+  );
 }
 
 function textOf(form: URLSearchParams, name: string): string {

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { withCode } from '../docs.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { age, count } from '../in-words.ts';
-import { type ConflictView, type Failed, pageOfConflicts, readFailed, retryFailed } from '../operator/failed.ts';
+import { type ConflictView, type Failed, readConflicts, readFailed, retryFailed } from '../operator/failed.ts';
 import { beginStream } from '../operator/follow-stream.ts';
 import { answerHold } from '../operator/holds.ts';
 import { readStreams, type StreamStatus } from '../operator/status.ts';
@@ -325,7 +325,7 @@ function addConflicts(app: ConsoleApp, { act, log }: ConsoleParts): void {
     const all = c.req.query('all') === 'yes';
     const after = placeAsked(c, 2) as [number, string] | undefined;
     const reveal = isRevealed && may(c.get('viewer'), 'operator', tenantId);
-    const found = await pageOfConflicts(c.get('store'), { tenantId, all, after, limit: PAGE_ROWS + 1 }, reveal);
+    const found = await readConflicts(c.get('store'), { tenantId, all, after, limit: PAGE_ROWS + 1 }, reveal);
     const { shown, ways } = paged(c, found, ({ since, id }) => [Date.parse(since), id]);
     return page(
       c,
@@ -354,7 +354,7 @@ ${conflictsPart(c, tenantId, shown, isRevealed)}${ways}${asOf()}</div>`,
   addAct(app, log, 'settle', async ({ c, by, tenantId, form }) => {
     const answer = form.get('answer') ?? '';
     const ids = form.getAll('id').slice(0, PAGE_ROWS);
-    const wanted = await pageOfConflicts(c.get('store'), { tenantId, all: false, limit: MOST_SETTLED }, false);
+    const wanted = await readConflicts(c.get('store'), { tenantId, all: false, limit: MOST_SETTLED });
     const chosen = wanted.filter(({ id, asked }) => ids.includes(id) && asked?.answers.includes(answer));
     if (chosen.length === 0) throw nothingChosen();
     for (const [holdId, own] of Map.groupBy(chosen, ({ asked }) => asked?.holdId ?? '')) {
@@ -368,11 +368,10 @@ ${conflictsPart(c, tenantId, shown, isRevealed)}${ways}${asOf()}</div>`,
 const MOST_SETTLED = 2_000;
 
 function nothingChosen(): ConnectorError {
-  return new ConnectorError({
-    code: 'CONFLICT_UNKNOWN',
-    action: 'reject',
-    message: 'None of the chosen fields waits for this answer any more, and nothing was done. Load the list again.',
-  });
+  return rejected(
+    'CONFLICT_UNKNOWN',
+    'None of the chosen fields waits for this answer any more, and nothing was done. Load the list again.',
+  );
 }
 
 const DECISIONS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { withCode } from '../docs.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { age, count } from '../in-words.ts';
 import { reconcileNow } from '../operator/follow-stream.ts';
@@ -364,9 +364,8 @@ and more often while this page is open.</p>`
 }
 
 function noDay(): ConnectorError {
-  return new ConnectorError({
-    code: 'DAY_INVALID',
-    action: 'reject',
-    message: 'Nobody was started, because no day was given that can be read. Give one such as 2026-01-31.',
-  });
+  return rejected(
+    'DAY_INVALID',
+    'Nobody was started, because no day was given that can be read. Give one such as 2026-01-31.',
+  );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rejection } from '../errors.ts';
+import { rejected } from '../errors.ts';
 
 /**
  * A position among changes that an HRIS stamps with its own time. A stamp is taken before the change is committed, so
@@ -51,7 +51,7 @@ export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Curs
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    throw rejection(
+    throw rejected(
       'HRIS_CURSOR_INVALID',
       'The saved position in the list of changed employees cannot be read. Run the stream with --full to start ' +
         'over.',

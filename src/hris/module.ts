@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { type ConnectorError, rejection } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { HrisAdapter } from './port.ts';
 
 /** The members that an adapter must have. */
@@ -73,5 +73,5 @@ function withModuleOption(adapter: HrisAdapter): HrisAdapter {
 }
 
 function refuse(message: string, cause?: unknown): ConnectorError {
-  return rejection('HRIS_MODULE_INVALID', message, { cause });
+  return rejected('HRIS_MODULE_INVALID', message, { cause });
 }

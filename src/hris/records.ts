@@ -1,5 +1,5 @@
 import { dayOf } from '../day-of.ts';
-import { ConnectorError, isConnectorError, rejection } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found, NameParts } from '../hire/hire.ts';
 import type { Amendment, EmployeeRecord } from './port.ts';
 import type { ReadFields } from './read-cell.ts';
@@ -94,7 +94,7 @@ export function refuseFields(
   details: Readonly<Record<string, string>>,
 ): ConnectorError {
   const message = `${what}: ${Object.keys(details).join(', ')}.`;
-  return rejection(code, message, { details });
+  return rejected(code, message, { details });
 }
 
 /** Turns calls into a probe's result: their refusal becomes the answer. */

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError, rejection } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { type HrisLimits, noLimits } from './http-line.ts';
 import * as list from './index.ts';
 import type { FieldsInUse, HrisAdapter, HrisConnection, Landings } from './port.ts';
@@ -61,11 +61,11 @@ export async function openHris(
 ): Promise<HrisConnection> {
   const adapter = findHrisAdapter(kind, options);
   if (adapter === undefined)
-    throw rejection('HRIS_KIND_UNKNOWN', `There is no HRIS kind "${kind}". Known: ${hrisKinds().join(', ')}.`);
+    throw rejected('HRIS_KIND_UNKNOWN', `There is no HRIS kind "${kind}". Known: ${hrisKinds().join(', ')}.`);
   const parsed = adapter.optionsSchema(landings).safeParse(options);
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
-    throw rejection(
+    throw rejected(
       'HRIS_OPTIONS_INVALID',
       `The options of HRIS connection "${connectionName}" are invalid: ${issues.join('; ')}.`,
     );

@@ -2,7 +2,7 @@ import { applyPlan, updateEmployee } from '../../activities/hire/apply-plan.ts';
 import { employeeIdOf, upsertValues, writeEmployeeId } from '../../activities/hire/finish-hire.ts';
 import { planEmployee } from '../../activities/hire/plan-employee.ts';
 import { type HireContext, reread } from '../../activities/hire/with-hire.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { inActivity } from '../failpoint.ts';
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import type { StoredRow } from '../hris/port.ts';
@@ -45,13 +45,11 @@ export interface Applied {
 }
 
 function mappingGone({ mappingHash, subject }: SavedPlan): ConnectorError {
-  return new ConnectorError({
-    code: 'PLAN_OUTDATED',
-    action: 'reject',
-    message:
-      `The plan for ${subject} was made with mapping ${(mappingHash ?? '').slice(0, 12)}, which this release ` +
+  return rejected(
+    'PLAN_OUTDATED',
+    `The plan for ${subject} was made with mapping ${(mappingHash ?? '').slice(0, 12)}, which this release ` +
       'reads differently. Nothing was written. Make a new plan.',
-  });
+  );
 }
 
 /** Writes exactly what a saved plan contains, and reports records that changed since the plan was made. */
@@ -156,13 +154,11 @@ function newFields({ changes }: PlannedRecord): EmployeeFields {
 
 /** The workflow judges credits and readiness; a plan only shows what the workflow will write, and does not hurry it. */
 function notDue({ row, ref }: HireContext, part: string): never {
-  throw new ConnectorError({
-    code: 'PLAN_NOT_DUE',
-    action: 'reject',
-    message:
-      `The ${part} of job candidate ${ref.jobCandidateId} is not due: the hire is at step "${row.step}", and its ` +
+  throw rejected(
+    'PLAN_NOT_DUE',
+    `The ${part} of job candidate ${ref.jobCandidateId} is not due: the hire is at step "${row.step}", and its ` +
       'workflow writes it later. None of it was written.',
-  });
+  );
 }
 
 const PAGE = 100;

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import type { Store } from '../store/open-store.ts';
 import { parseTenant } from '../tenants/load-tenants.ts';
 import type { PlannedTenant } from '../tenants/plan-application.ts';
@@ -26,11 +26,10 @@ export async function checkDefinition(tenant: Tenant, store: Store): Promise<Che
 export async function assertChecked(...given: Parameters<typeof checkApplications>): Promise<void> {
   const { failures } = await checkApplications(...given);
   if (failures.length === 0) return;
-  throw new ConnectorError({
-    code: 'CHECK_FAILED',
-    action: 'reject',
-    message: `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
-  });
+  throw rejected(
+    'CHECK_FAILED',
+    `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
+  );
 }
 
 /** Asks both sides about every tenant that would be applied; reads only. */

@@ -1,6 +1,6 @@
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { assertPublicAddress, publicLookup } from '../http/pool.ts';
 import { noticeHeaders } from '../http/signed-delivery.ts';
@@ -24,7 +24,7 @@ export async function checkTold(tenant: Tenant, section: 'notify' | 'events'): P
   const told = tenant[section];
   if (told === undefined) return `Nothing is sent: there is no section ${section}.`;
   const [wrong] = mistold({ [section]: told });
-  if (wrong !== undefined) throw refused('TOLD_INVALID', `${wrong.path.join('.')}: ${wrong.text}`);
+  if (wrong !== undefined) throw rejected('TOLD_INVALID', `${wrong.path.join('.')}: ${wrong.text}`);
   if (told.secret !== undefined) noticeHeaders('check', '', resolveSecret(told.secret), `${section}.secret`);
   const address = addressOf(told.url);
   await reach(section, address, tenant.partner.allowPrivateAddress);
@@ -35,7 +35,7 @@ export async function checkTold(tenant: Tenant, section: 'notify' | 'events'): P
 function addressOf(url: string): URL {
   const text = resolveText(url);
   if (URL.canParse(text) && PORTS[new URL(text).protocol] !== undefined) return new URL(text);
-  throw refused(
+  throw rejected(
     'TOLD_INVALID',
     `${url} does not hold an address. Put one there: https://..., or smtps://... for mail.`,
   );
@@ -61,7 +61,7 @@ async function reach(section: string, address: URL, allowPrivate: boolean): Prom
   } catch (error) {
     if (isConnectorError(error)) throw error;
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
-    throw refused(
+    throw rejected(
       'TOLD_UNREACHABLE',
       `The address of ${section} cannot be reached (${why}), so nobody is notified. Correct ${section}.url, or ` +
         'allow this machine to connect to it; what is waiting is then sent by itself.',
@@ -69,10 +69,6 @@ async function reach(section: string, address: URL, allowPrivate: boolean): Prom
   } finally {
     socket.destroy();
   }
-}
-
-function refused(code: string, message: string): ConnectorError {
-  return new ConnectorError({ code, action: 'reject', message });
 }
 
 /** Why a stream cannot land; undefined if it can. Reads no rows: it asks for an id that does not exist. */

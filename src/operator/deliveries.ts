@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { age } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
 import {
@@ -51,11 +51,7 @@ export async function readDelivery(
 ): Promise<DeliveryView & { body: string | undefined }> {
   const row = /^[0-9a-f]{12}$/.test(delivery) ? await readRow(store, tenantId, delivery) : undefined;
   if (row === undefined)
-    throw new ConnectorError({
-      code: 'DELIVERY_UNKNOWN',
-      action: 'reject',
-      message: `${tenantId} has no delivery ${delivery}. Webhooks are kept for 90 days.`,
-    });
+    throw rejected('DELIVERY_UNKNOWN', `${tenantId} has no delivery ${delivery}. Webhooks are kept for 90 days.`);
   return { ...viewRow(row), body: row.body === '' ? undefined : row.body };
 }
 
@@ -74,37 +70,31 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
 
 interface DeliveryRetry {
   /** A delivery as `inbox list` names it; if absent, all undeliverable ones. */
-  delivery?: string;
-  tenantId?: string;
+  delivery?: string | undefined;
+  tenantId?: string | undefined;
   by: string;
 }
 
 /** Hands one delivery, or every undeliverable one, to the relay again. @throws ConnectorError DELIVERY_UNKNOWN */
 export async function retryDeliveries(store: Store, { delivery, tenantId, by }: DeliveryRetry): Promise<number> {
   const states = delivery === undefined ? (['undeliverable'] as const) : leftStates;
-  const count = await retryRows(store, {
-    states,
-    ...(tenantId === undefined ? {} : { tenantId }),
-    ...(delivery === undefined ? {} : { hash: delivery }),
-  });
+  const count = await retryRows(store, { states, tenantId, hash: delivery });
   if (delivery !== undefined && count === 0)
-    throw new ConnectorError({
-      code: 'DELIVERY_UNKNOWN',
-      action: 'reject',
-      message: `No delivery ${delivery} can be retried. List those that can with: hirebridge inbox list`,
-    });
-  const whose = tenantId === undefined ? {} : { tenantId };
-  await audit(store, { by, ...whose, act: 'deliveries-retried', details: delivery ?? `${count} undeliverable` });
+    throw rejected(
+      'DELIVERY_UNKNOWN',
+      `No delivery ${delivery} can be retried. List those that can with: hirebridge inbox list`,
+    );
+  await audit(store, { by, tenantId, act: 'deliveries-retried', details: delivery ?? `${count} undeliverable` });
   return count;
 }
 
 interface Replay {
   tenantId: string;
   /** The first characters of its hash. */
-  delivery?: string;
+  delivery?: string | undefined;
   by: string;
   /** Received at most `sinceMs` and at least `untilMs` milliseconds ago. */
-  window?: { sinceMs: number; untilMs: number };
+  window?: { sinceMs: number; untilMs: number } | undefined;
 }
 
 /**
@@ -114,22 +104,17 @@ interface Replay {
  */
 export async function replayDeliveries(store: Store, { tenantId, delivery, window, by }: Replay): Promise<number> {
   const now = await readClock(store);
-  const count = await replayRows(store, {
-    tenantId,
-    ...(delivery === undefined ? {} : { hash: delivery }),
-    ...(window === undefined ? {} : { received: { from: now - window.sinceMs, to: now - window.untilMs } }),
-  });
+  const received = window && { from: now - window.sinceMs, to: now - window.untilMs };
+  const count = await replayRows(store, { tenantId, hash: delivery, received });
   if (delivery === undefined || count > 0) {
     await audit(store, { by, tenantId, act: 'deliveries-replayed', details: delivery ?? `${count} of a window` });
     return count;
   }
-  throw new ConnectorError({
-    code: 'DELIVERY_UNKNOWN',
-    action: 'reject',
-    message:
-      `${tenantId} has no delivery ${delivery} that could be replayed. ` +
+  throw rejected(
+    'DELIVERY_UNKNOWN',
+    `${tenantId} has no delivery ${delivery} that could be replayed. ` +
       `List them with: hirebridge inbox list --tenant ${tenantId} --state relayed`,
-  });
+  );
 }
 
 interface WebhookVerdict {

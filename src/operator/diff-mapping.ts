@@ -5,7 +5,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { noMapping } from '../../activities/exchange/open-context.ts';
 import { createJobsList, type Reading, readSides } from '../../activities/exchange/read-sides.ts';
 import { readDefinitions } from '../../activities/fields/custom-fields.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
 import { decodeCustomFields } from '../mapping/custom-fields.ts';
 import { evaluateBack, evaluateMapping } from '../mapping/evaluate.ts';
@@ -345,13 +345,11 @@ export async function readOwnMapping(store: Store, tenantId: string, subject: st
   const name = subject === 'employee' ? subject : mappingNamed(subject);
   const own = (await listOwnMappings(store, tenantId)).find((one) => one.subject === name);
   if (own !== undefined) return own;
-  throw new ConnectorError({
-    code: 'MAPPING_DEFAULT',
-    action: 'reject',
-    message:
-      `${tenantId} maps ${name} by the defaults, so there is no file to change. Write one, name it in the ` +
+  throw rejected(
+    'MAPPING_DEFAULT',
+    `${tenantId} maps ${name} by the defaults, so there is no file to change. Write one, name it in the ` +
       'tenant file, and run: hirebridge tenant apply',
-  });
+  );
 }
 
 /** The result of an edited mapping. `folder`: whether the file that the tenant was applied from has the new text. */
@@ -384,11 +382,10 @@ export async function applyEdit(
 }
 
 function overtaken(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'OVERTAKEN',
-    action: 'reject',
-    message: `Somebody else applied ${tenantId} meanwhile, so nothing was done. Look at its files as they are now.`,
-  });
+  return rejected(
+    'OVERTAKEN',
+    `Somebody else applied ${tenantId} meanwhile, so nothing was done. Look at its files as they are now.`,
+  );
 }
 
 async function bringAlong({ path, text: before }: OwnMapping, after: string): Promise<AppliedEdit['folder']> {

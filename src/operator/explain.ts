@@ -1,7 +1,7 @@
 import type { Connection } from '../../activities/connections.ts';
 import { apartFromNames, foreseeNames, type Named } from '../../activities/hire/unique-names.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { allFields, type Change, type EmployeeFields } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { type CompiledField, pathsRead, writeRule } from '../mapping/compile-rule.ts';
@@ -218,11 +218,10 @@ async function readCandidate({ partner }: Connection, candidateId: string): Prom
 }
 
 function unknownLanded(stream: PullName, id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'RECORD_UNKNOWN',
-    action: 'reject',
-    message: `There is nothing to explain: the partner shows no record ${id} of ${stream}. Check the id.`,
-  });
+  return rejected(
+    'RECORD_UNKNOWN',
+    `There is nothing to explain: the partner shows no record ${id} of ${stream}. Check the id.`,
+  );
 }
 
 /** The last write of one field. `value` is absent after a purge. */

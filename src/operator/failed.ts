@@ -1,15 +1,14 @@
 import { sideKeptBy } from '../../activities/hear-answer.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { NOT_KEPT, NOT_SHOWN, TAKEN } from '../exchange/plan-pair.ts';
 import type { Side } from '../hire/hire.ts';
 import { count } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
-import { listConflicts } from '../store/field-conflicts.ts';
+import { type ConflictFilter, listConflicts } from '../store/field-conflicts.ts';
 import { addHints } from '../store/hints.ts';
 import { listHolds } from '../store/holds.ts';
 import { listDeliveries, retryDeliveries } from '../store/inbox.ts';
 import { type LeftOutPairs, readLeftOutPairs, retryLeftOutPairs } from '../store/linked-pairs.ts';
-import { type ConflictFilter, listConflictsPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { readQuarantine } from '../store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../store/schema.ts';
@@ -20,7 +19,7 @@ import { type StreamName, streamNames } from '../streams/streams.ts';
 import { hintStream } from '../temporal/schedules.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { assertKnownStream } from './streams.ts';
-import { assertKnownTenant } from './tenants.ts';
+import { knownTenant } from './tenants.ts';
 
 /** Something that was not delivered, and why: ids, field names and codes. */
 export interface Failed {
@@ -141,7 +140,7 @@ export async function retryFailed(
     by,
   }: { tenantId: string; stream?: string | undefined; record?: string | undefined; by: string },
 ): Promise<Retried> {
-  assertKnownTenant(tenants, tenantId);
+  knownTenant(tenants, tenantId);
   if (stream !== undefined) assertKnownStream(stream);
   await audit(store, { by, tenantId, act: 'records-retried', details: record ?? stream ?? 'all of it' });
   const records: Retried['records'] = {};
@@ -163,11 +162,10 @@ export async function retryFailed(
 }
 
 function notLeftOut(tenantId: string, stream: string, record: string): ConnectorError {
-  return new ConnectorError({
-    code: 'RECORD_NOT_LEFT_OUT',
-    action: 'reject',
-    message: `No record "${record}" of ${stream} is left out. hirebridge failed ${tenantId} lists those that are.`,
-  });
+  return rejected(
+    'RECORD_NOT_LEFT_OUT',
+    `No record "${record}" of ${stream} is left out. hirebridge failed ${tenantId} lists those that are.`,
+  );
 }
 
 /** A field whose sides differed, for display. */
@@ -192,26 +190,10 @@ export interface ConflictView {
 
 const MASKED = '"***"';
 
-/** A tenant's conflicts, latest first, with sensitive values masked. */
-export async function readConflicts(
-  store: Store,
-  filter: { tenantId: string; all: boolean; limit?: number },
-): Promise<ConflictView[]> {
-  return viewConflicts(store, filter.tenantId, await listConflicts(store, filter));
-}
-
-/** One page of the same list; sensitive values are masked unless `reveal` is set. */
-export async function pageOfConflicts(store: Store, filter: ConflictFilter, reveal: boolean): Promise<ConflictView[]> {
-  return viewConflicts(store, filter.tenantId, await listConflictsPage(store, filter), reveal);
-}
-
-async function viewConflicts(
-  store: Store,
-  tenantId: string,
-  rows: readonly FieldConflictRow[],
-  reveal = false,
-): Promise<ConflictView[]> {
-  const asked = await holdsByStream(store, tenantId);
+/** A tenant's conflicts, latest first; sensitive values are masked unless `reveal` is set. */
+export async function readConflicts(store: Store, filter: ConflictFilter, reveal = false): Promise<ConflictView[]> {
+  const rows = await listConflicts(store, filter);
+  const asked = await holdsByStream(store, filter.tenantId);
   return rows.map((row) => ({
     ...viewConflict(row, reveal),
     asked: isUndecided(row) ? (asked.get(row.stream) ?? null) : null,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScheduleNotFoundError } from '@temporalio/client';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { SavedRateLimit } from '../rate-limit/saved-rate-limit.ts';
 import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
@@ -18,7 +18,7 @@ import type { StreamName } from '../streams/streams.ts';
 import { endOfSync, type SyncRun, startSync, syncBusy, triggerReconcile } from '../temporal/schedules.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { readProcesses } from './status.ts';
-import { assertKnownTenant, assertWrites } from './tenants.ts';
+import { assertWrites, knownTenant } from './tenants.ts';
 
 export interface StreamRequest {
   tenantId: string;
@@ -96,7 +96,7 @@ export async function followRun(
 /** Starts a run of a stream. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY */
 export async function beginStream({ store, hires, tenants }: OperatorParts, request: StreamRequest) {
   const { tenantId, stream, mode, rewrite, by, recordId } = request;
-  assertKnownTenant(tenants, tenantId);
+  knownTenant(tenants, tenantId);
   await assertNotPaused(store, tenantId);
   await assertWrites(store, tenantId);
   // Asking again for the same job must be a new run, which costs credits again.
@@ -136,11 +136,10 @@ async function look(
 export async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
   const why = await whyPaused(store, tenantId);
   if (why === undefined) return;
-  throw new ConnectorError({
-    code: 'TENANT_PAUSED',
-    action: 'reject',
-    message: `${tenantId} is paused, and nothing was started: ${why} It continues by itself once the cause is fixed.`,
-  });
+  throw rejected(
+    'TENANT_PAUSED',
+    `${tenantId} is paused, and nothing was started: ${why} It continues by itself once the cause is fixed.`,
+  );
 }
 
 /** A run in progress also waits while its tenant is paused, with or without a worker. */
@@ -192,20 +191,12 @@ async function readResult(store: Store, request: StreamRequest, step: StreamStep
 
 function refusedRun(step: StreamStep, row: StreamRow | undefined): ConnectorError {
   if (step.code === 'STREAM_PAUSED') return streamPaused(row);
-  return new ConnectorError({
-    code: step.code ?? 'SYNC_REFUSED',
-    action: 'reject',
-    message: row?.refused_message ?? 'The run was refused.',
-  });
+  return rejected(step.code ?? 'SYNC_REFUSED', row?.refused_message ?? 'The run was refused.');
 }
 
 function streamPaused(row: StreamRow | undefined): ConnectorError {
   const stream = row === undefined ? 'TENANT STREAM' : `${row.tenant_id} ${row.stream}`;
-  return new ConnectorError({
-    code: 'STREAM_PAUSED',
-    action: 'reject',
-    message: `The stream is paused. To resume it: hirebridge resume ${stream}`,
-  });
+  return rejected('STREAM_PAUSED', `The stream is paused. To resume it: hirebridge resume ${stream}`);
 }
 
 /**
@@ -217,25 +208,23 @@ export async function reconcileNow(
   { store, hires, tenants }: OperatorParts,
   { tenantId, full, by }: { tenantId: string; full: boolean; by: string },
 ): Promise<void> {
-  assertKnownTenant(tenants, tenantId);
+  knownTenant(tenants, tenantId);
   const { state, paused_message: why } = await readTenantState(store, tenantId);
   if (state === 'paused')
-    throw new ConnectorError({
-      code: 'TENANT_PAUSED',
-      action: 'reject',
-      message: `${tenantId} is paused, so nothing is compared: ${why} Remove the cause, or resume the tenant.`,
-    });
+    throw rejected(
+      'TENANT_PAUSED',
+      `${tenantId} is paused, so nothing is compared: ${why} Remove the cause, or resume the tenant.`,
+    );
   await audit(store, { by, tenantId, act: 'reconcile-asked', details: full ? 'everything' : 'what seems changed' });
   if (full) await compareAnew(store, tenantId);
   try {
     await triggerReconcile(hires, tenantId);
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
-    throw new ConnectorError({
-      code: 'NOT_SCHEDULED',
-      action: 'reject',
-      message: `Temporal has no schedule of ${tenantId} yet. Start a worker: it makes the schedule and reconciles.`,
-      cause: error,
-    });
+    throw rejected(
+      'NOT_SCHEDULED',
+      `Temporal has no schedule of ${tenantId} yet. Start a worker: it makes the schedule and reconciles.`,
+      { cause: error },
+    );
   }
 }

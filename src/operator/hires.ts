@@ -1,5 +1,5 @@
 import { withCode } from '../docs.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import { describeObserved, type HireStep, isResting, type Observed } from '../hire/hire.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { readTrouble } from '../store/alarms.ts';
@@ -17,7 +17,7 @@ import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { placeOfHire } from '../trace.ts';
 import type { OperatorParts } from './open-tenant.ts';
-import { assertKnownTenant, assertWrites } from './tenants.ts';
+import { assertWrites, knownTenant } from './tenants.ts';
 
 /** A hire for display: ids, states and times (UTC), no personal data. */
 export interface HireView {
@@ -66,13 +66,11 @@ export async function readHire(
 ): Promise<HireStory> {
   const row = await latestHire(store, tenantId, jobCandidateId);
   if (row === undefined)
-    throw new ConnectorError({
-      code: 'HIRE_UNKNOWN',
-      action: 'reject',
-      message:
-        `The store knows no hire of job candidate ${jobCandidateId} in tenant ${tenantId}. ` +
+    throw rejected(
+      'HIRE_UNKNOWN',
+      `The store knows no hire of job candidate ${jobCandidateId} in tenant ${tenantId}. ` +
         `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
-    });
+    );
   const records = await readHireRecords(store, row);
   const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
   const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
@@ -409,17 +407,15 @@ export async function startHire(
   { store, hires, tenants }: OperatorParts,
   { tenantId, jobCandidateId, adopt, by }: { tenantId: string; jobCandidateId: string; adopt: boolean; by: string },
 ): Promise<StartedHire> {
-  assertKnownTenant(tenants, tenantId);
+  knownTenant(tenants, tenantId);
   await assertWrites(store, tenantId);
   // Check before recording anything: the audit trail would name the erased person again.
   if ((await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }])).size > 0)
-    throw new ConnectorError({
-      code: 'PERSON_ERASED',
-      action: 'reject',
-      message:
-        `The person of this application was erased from ${tenantId} on request, so none of their hires starts. ` +
+    throw rejected(
+      'PERSON_ERASED',
+      `The person of this application was erased from ${tenantId} on request, so none of their hires starts. ` +
         'If they are hired after all, create the employee in the HR system by hand.',
-    });
+    );
   const row = await latestHire(store, tenantId, jobCandidateId);
   const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));
   if (startable) {

@@ -1,5 +1,5 @@
 import { hearAnswer, sideKeptBy } from '../../activities/hear-answer.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import type { SignalHire } from '../hire/hire.ts';
 import { count, nearest } from '../in-words.ts';
@@ -43,7 +43,7 @@ export interface HoldView {
 /** Holds with their age, oldest first; closed ones only with `all`. */
 export async function listHolds(
   store: Store,
-  filter: { tenantId?: string; all?: boolean },
+  filter: { tenantId?: string | undefined; all?: boolean },
 ): Promise<(HoldView & { ageMs: number })[]> {
   const rows = await listRows(store, filter);
   return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
@@ -82,11 +82,7 @@ async function readHoldRow(store: Store, holdId: string): Promise<HoldRow> {
 
 export function holdUnknown(holdId: string, near?: string): ConnectorError {
   const next = near === undefined ? 'List them with: hirebridge hold list --all' : `Did you mean "${near}"?`;
-  return new ConnectorError({
-    code: 'HOLD_UNKNOWN',
-    action: 'reject',
-    message: `There is no hold ${holdId} in this store. ${next}`,
-  });
+  return rejected('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. ${next}`);
 }
 
 export function viewHold(row: HoldRow): HoldView {
@@ -150,15 +146,15 @@ async function tooLate(store: Store, row: HoldRow): Promise<ConnectorError> {
   const { hold_id: holdId, answered_at: answeredAt, tenant_id: tenantId, job_candidate_id: hire } = row;
   const anew = await questionAfter(store, row);
   if (anew !== undefined)
-    return refused(
+    return rejected(
       'HOLD_ANSWERED',
       `Hold ${holdId} asks no more, and another question is open in its place. Nothing was changed. Look at it ` +
         `before you answer it (${anew.code}): hirebridge hold show ${anew.hold_id}`,
     );
   if (answeredAt !== null)
-    return refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+    return rejected('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const next = hire === null ? 'hirebridge status' : `hirebridge hire show ${tenantId} ${hire}`;
-  return refused(
+  return rejected(
     'HOLD_ANSWERED',
     `Hold ${holdId} closed without an answer, because its cause is gone or its hire has ended. Nothing was changed. ` +
       `How it stands now: ${next}`,
@@ -194,12 +190,12 @@ async function assertIdsKnown(
     const waiting = new Set(await undecidedAmong(store, asked, ids));
     const over = ids.filter((id) => !waiting.has(id));
     if (over.length > 0)
-      throw refused(
+      throw rejected(
         'CONFLICT_UNKNOWN',
         `No conflict of ${facts.stream} that waits has one of these ids: ${over.join(', ')}. ${list}`,
       );
     if (ids.length > 0 || (await hasUndecided(store, asked))) return;
-    throw refused(
+    throw rejected(
       'CONFLICT_UNKNOWN',
       `Hold ${holdId} asked about conflicts that are settled by now. The next run of ${facts.stream} asks about ` +
         `those found since. ${list}`,
@@ -207,7 +203,7 @@ async function assertIdsKnown(
   }
   const unknown = answer === 'adopt' ? ids.filter((id) => facts.jobCandidateIds?.includes(id) !== true) : [];
   if (unknown.length === 0) return;
-  throw refused(
+  throw rejected(
     'ANSWER_ID_UNKNOWN',
     `Hold ${holdId} does not ask about ${unknown.join(', ')}. ` +
       `See whom it asks about with: hirebridge hold show ${holdId}`,
@@ -228,7 +224,7 @@ export interface ManyAnswered {
  */
 export async function answerHolds(
   parts: Parts,
-  which: { code: string; tenantId?: string; until?: string },
+  which: { code: string; tenantId?: string | undefined; until?: string | undefined },
   given: Pick<HoldAnswer, 'answer' | 'by'>,
 ): Promise<ManyAnswered & { since: number }> {
   const { tenantId, code, until } = which;
@@ -240,12 +236,12 @@ export async function answerHolds(
   if (open.length === 0) {
     const near = nearest(code, [...new Set(asking.map((row) => row.code))]);
     const next = near === undefined ? 'List them with: hirebridge hold list' : `Did you mean "${near}"?`;
-    throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. ${next}`);
+    throw rejected('HOLD_UNKNOWN', `No open hold has the reason ${code}. ${next}`);
   }
   const seen = open.filter((row) => Number(row.opened_at) <= Number(last));
   for (const row of seen) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
   if (until === undefined && given.answer !== 'retry')
-    throw refused(
+    throw rejected(
       'ANSWER_INCOMPLETE',
       `The answer ${given.answer} to every hold of ${code} would also reach those that you have not seen. Name the ` +
         `last one that you saw with --until, as listed by: hirebridge hold list --code ${code}`,
@@ -285,26 +281,22 @@ function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit
     const takes = accepted.length === 0 ? 'no answer: it closes by itself' : `one of: ${words}`;
     const near = nearest(answer, accepted);
     const next = near === undefined ? `"${answer}" is none of them.` : `Did you mean "${near}"?`;
-    throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. ${next}`);
+    throw rejected('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. ${next}`);
   }
   const takes = takesOf(answer, isOfHire);
   if (takes !== undefined && args.length === 0)
-    throw refused(
+    throw rejected(
       'ANSWER_INCOMPLETE',
       `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,
     );
   const takesMany = takes?.endsWith('...') ?? (!isOfHire && sideKeptBy(answer) !== undefined);
   const most = takes === undefined ? 0 : 1;
   if (takesMany || args.length <= most) return;
-  throw refused(
+  throw rejected(
     'ANSWER_ID_UNKNOWN',
     `The answer ${answer} takes ${most === 0 ? 'no' : 'one'} id, so it was not given. ` +
       `See what each answer takes with: hirebridge hold show ${holdId}`,
   );
-}
-
-function refused(code: string, message: string): ConnectorError {
-  return new ConnectorError({ code, action: 'reject', message });
 }
 
 /** The arguments of an answer; undefined if none. On a hold of the whole tenant `adopt` takes job candidates. */

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import { docsFolder } from '../docs.ts';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { definitionOf } from '../mapping/custom-fields.ts';
 import { foldLabel } from '../mapping/source-fields.ts';
 import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
@@ -255,11 +255,10 @@ function mappingText({ startDate, rules = {}, note }: NewTenant): string {
 export function assertAbsent(paths: readonly string[]): void {
   const there = paths.filter((path) => existsSync(path));
   if (there.length === 0) return;
-  throw new ConnectorError({
-    code: 'FILE_EXISTS',
-    action: 'reject',
-    message: `${there.join(', ')} exists, and nothing is overwritten. Choose another tenant id, or edit the file.`,
-  });
+  throw rejected(
+    'FILE_EXISTS',
+    `${there.join(', ')} exists, and nothing is overwritten. Choose another tenant id, or edit the file.`,
+  );
 }
 
 /** Writes all files, or none if one exists already. */

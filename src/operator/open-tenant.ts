@@ -26,18 +26,18 @@ import { type PullStream, withKnownTables } from '../streams/stream.ts';
 import { landedNames, type PullName, pullStreams } from '../streams/streams.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { createKnownTenants, type KnownTenants } from '../tenants/known-tenants.ts';
-import { loadTenants, parseTenant } from '../tenants/load-tenants.ts';
+import { parseTenant } from '../tenants/load-tenants.ts';
 import { openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { assertPulledStream } from './streams.ts';
-import { assertKnownTenant } from './tenants.ts';
+import { knownTenant, readOwnTenant } from './tenants.ts';
 
 /** What operator actions work on; the caller opens and closes it. */
 export interface OperatorParts {
   store: Store;
   hires: HireClient;
-  tenants: readonly Pick<Tenant, 'tenant'>[];
+  tenants: readonly { tenantId: string }[];
 }
 
 /** A tenant with both sides open, as in a worker: the fleet's shared rate limit, and no write while frozen. */
@@ -51,13 +51,7 @@ export interface OpenTenant {
 /** The tenant as applied; before its first start, from the folder. @throws ConnectorError TENANT_UNKNOWN */
 export async function findTenant(store: Store, dir: string, tenantId: string): Promise<Tenant> {
   const applied = (await listAppliedTenants(store)).filter(({ state }) => state !== 'removed');
-  const own = applied.find((one) => one.tenantId === tenantId);
-  if (own !== undefined) return parseTenant(own);
-  const tenants = applied.length > 0 ? [] : await loadTenants(dir, { secrets: 'skip' });
-  assertKnownTenant(applied.length > 0 ? applied.map((one) => ({ tenant: one.tenantId })) : tenants, tenantId);
-  const [tenant] = tenants.filter((one) => one.tenant === tenantId);
-  if (tenant === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
-  return tenant;
+  return applied.length === 0 ? readOwnTenant(dir, tenantId) : parseTenant(knownTenant(applied, tenantId));
 }
 
 /** Opens both sides of a tenant for one command, and always closes them. */

@@ -4,7 +4,7 @@ import { alarmOf, carryOutErasure, type ErasureDeps } from '../../activities/era
 import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
 import { isStrangerTo, OF_ANOTHER } from '../../activities/hire/read-employee.ts';
 import type { Places } from '../config.ts';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { count } from '../in-words.ts';
 import { contract } from '../partner/contract/index.ts';
@@ -320,11 +320,10 @@ export async function decideDue(
   const candidateId = who === 'all' ? undefined : who.replace(/^candidate:/, '');
   const count = await decideCases(store, { tenantId, candidateId, by }, decision === 'erase' ? 'allowed' : 'kept');
   if (count > 0) return count;
-  throw new ConnectorError({
-    code: 'NOBODY_WAITS',
-    action: 'reject',
-    message: `No person with that id is waiting for a decision. See who is: hirebridge person due ${tenantId}`,
-  });
+  throw rejected(
+    'NOBODY_WAITS',
+    `No person with that id is waiting for a decision. See who is: hirebridge person due ${tenantId}`,
+  );
 }
 
 /**
@@ -458,19 +457,16 @@ async function candidatesWith({ partner }: Connection, email: string): Promise<s
 }
 
 function ambiguous(id: string, kinds: readonly string[]): ConnectorError {
-  return new ConnectorError({
-    code: 'PERSON_AMBIGUOUS',
-    action: 'reject',
-    message: `That id belongs to different people. Say which: ${kinds.map((kind) => `${kind}:${id}`).join(' or ')}.`,
-  });
+  return rejected(
+    'PERSON_AMBIGUOUS',
+    `That id belongs to different people. Say which: ${kinds.map((kind) => `${kind}:${id}`).join(' or ')}.`,
+  );
 }
 
 function unknownPerson(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'PERSON_UNKNOWN',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} holds nothing about a person with that id. Give a candidate id, an e-mail address, or ` +
+  return rejected(
+    'PERSON_UNKNOWN',
+    `Tenant ${tenantId} holds nothing about a person with that id. Give a candidate id, an e-mail address, or ` +
       'an employee id or number; candidate:ID, application:ID, employee:ID and email:ADDRESS say which it is.',
-  });
+  );
 }

@@ -13,7 +13,7 @@ import { pinnedMapping, readApplication } from '../../activities/hire/read-sourc
 import { apartFromNames, foreseeNames } from '../../activities/hire/unique-names.ts';
 import { enrolmentReference, type HireContext, newValues, reread } from '../../activities/hire/with-hire.ts';
 import { fetchJobCandidates, readJobNow } from '../../activities/presence/fetch-job-candidates.ts';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { allFields, type Change, type HireRef } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
@@ -69,13 +69,11 @@ export async function hireWrites(hire: HireContext): Promise<HireWrites> {
 }
 
 function unknownHire(tenantId: string, id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HIRE_UNKNOWN',
-    action: 'reject',
-    message:
-      `${tenantId} has no hire of job candidate ${id}. Check the id: it must be a job candidate id, not a ` +
+  return rejected(
+    'HIRE_UNKNOWN',
+    `${tenantId} has no hire of job candidate ${id}. Check the id: it must be a job candidate id, not a ` +
       'candidate id.',
-  });
+  );
 }
 
 /** What an open hire without an employee will write: the enrolment, the employee, and the ID back. */
@@ -311,13 +309,11 @@ export function unknownRecord(
   reason: string | undefined,
 ): ConnectorError {
   const why = reason === undefined ? 'the partner shows none' : `its record cannot be read: ${reason}`;
-  return new ConnectorError({
-    code: 'RECORD_UNKNOWN',
-    action: 'reject',
-    message:
-      `There is nothing to explain of job candidate ${id}: ${why}. Check the id: it must be a job candidate id, ` +
+  return rejected(
+    'RECORD_UNKNOWN',
+    `There is nothing to explain of job candidate ${id}: ${why}. Check the id: it must be a job candidate id, ` +
       `not a candidate id. What became of somebody who was deleted there: hirebridge hire show ${tenantId} ${id}`,
-  });
+  );
 }
 
 function recordOf(value: unknown): Record<string, unknown> {

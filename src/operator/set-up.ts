@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { DescribedField } from '../hris/port.ts';
 import type { OwnColumn } from '../hris/sql/describe.ts';
 import { writeRule } from '../mapping/compile-rule.ts';
@@ -368,11 +368,10 @@ export async function finishDraft(tenantsDir: string, store: Store, draft: FullD
   try {
     await assertChecked(store, [planned]);
     if (!(await applyDefinitions(store, [planned], by)))
-      throw new ConnectorError({
-        code: 'TENANTS_CHANGED',
-        action: 'reject',
-        message: `Somebody else applied a tenant ${draft.tenant} meanwhile, and nothing was done. Choose another id.`,
-      });
+      throw rejected(
+        'TENANTS_CHANGED',
+        `Somebody else applied a tenant ${draft.tenant} meanwhile, and nothing was done. Choose another id.`,
+      );
   } catch (error) {
     // This call created the files.
     await Promise.all(files.map(({ path }) => rm(path, { force: true })));
@@ -381,5 +380,5 @@ export async function finishDraft(tenantsDir: string, store: Store, draft: FullD
 }
 
 function invalid(message: string): ConnectorError {
-  return new ConnectorError({ code: 'SETUP_INVALID', action: 'reject', message });
+  return rejected('SETUP_INVALID', message);
 }

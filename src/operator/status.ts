@@ -19,7 +19,7 @@ import { listTenantStates, type TenantState } from '../store/tenant-states.ts';
 import { readWebhookFacts, type WebhookFacts } from '../store/webhook-refusals.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { judgeWebhooks } from './deliveries.ts';
-import { assertKnownTenant, readAppliedTenant } from './tenants.ts';
+import { knownTenant, readAppliedTenant } from './tenants.ts';
 
 /** The content of `status`: counts, ages (ms by the database's clock) and codes. No personal data. */
 export interface Status {
@@ -269,11 +269,7 @@ function viewStanding(standing: Standing | undefined, now: number): Pick<StreamS
 
 /** The last 24 hours of a tenant, in the form of its digest. @throws ConnectorError TENANT_UNKNOWN */
 export async function readLastDay(store: Store, tenantsDir: string, tenantId: string): Promise<Digest> {
-  const known = await currentTenants(store, tenantsDir);
-  assertKnownTenant(
-    known.map((one) => ({ tenant: one.tenantId })),
-    tenantId,
-  );
+  knownTenant(await currentTenants(store, tenantsDir), tenantId);
   const now = await readClock(store);
   return readDigest(store, tenantId, now - DAY_MS, now);
 }

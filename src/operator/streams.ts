@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { nearest } from '../in-words.ts';
 import { isApplied } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
@@ -11,22 +11,17 @@ export function assertKnownStream(name: string): asserts name is StreamName {
   if (streamNames.some((known) => known === name)) return;
   const near = nearest(name, streamNames);
   const meant = near === undefined ? '' : `Did you mean "${near}"? `;
-  throw new ConnectorError({
-    code: 'STREAM_UNKNOWN',
-    action: 'reject',
-    message: `"${name}" is not a stream. ${meant}They are: ${streamNames.join(', ')}.`,
-  });
+  throw rejected('STREAM_UNKNOWN', `"${name}" is not a stream. ${meant}They are: ${streamNames.join(', ')}.`);
 }
 
 /** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
 export function assertPulledStream(name: string): asserts name is PullName {
   assertKnownStream(name);
   if (landedNames.some((known) => known === name)) return;
-  throw new ConnectorError({
-    code: 'STREAM_NOT_PLANNED',
-    action: 'reject',
-    message: `"${name}" has no landing table, so it cannot be planned. Name one of: ${landedNames.join(', ')}.`,
-  });
+  throw rejected(
+    'STREAM_NOT_PLANNED',
+    `"${name}" has no landing table, so it cannot be planned. Name one of: ${landedNames.join(', ')}.`,
+  );
 }
 
 interface StreamAct {
@@ -47,9 +42,5 @@ export async function steerStream(store: Store, verb: keyof typeof acts, act: St
   if (!(await isApplied(store, tenantId))) throw await tenantNotApplied(store, tenantId);
   if (await acts[verb](store, { tenantId, stream }, by)) return;
   const state = verb === 'pause' ? 'paused already' : 'neither paused nor held';
-  throw new ConnectorError({
-    code: 'STREAM_STATE',
-    action: 'reject',
-    message: `The stream ${stream} of ${tenantId} is ${state}. See: hirebridge status`,
-  });
+  throw rejected('STREAM_STATE', `The stream ${stream} of ${tenantId} is ${state}. See: hirebridge status`);
 }

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { HireState, Observed } from '../hire/hire.ts';
 import { nearest } from '../in-words.ts';
 import {
@@ -101,11 +101,7 @@ async function findApplied(store: Store, tenantId: string): Promise<AppliedTenan
 export async function tenantNotApplied(store: StoreTables, tenantId: string): Promise<ConnectorError> {
   const near = nearest(tenantId, await appliedNames(store));
   const next = near === undefined ? 'Those that are: hirebridge tenant list' : `Did you mean "${near}"?`;
-  return new ConnectorError({
-    code: 'TENANT_UNKNOWN',
-    action: 'reject',
-    message: `No tenant "${tenantId}" was ever applied. ${next}`,
-  });
+  return rejected('TENANT_UNKNOWN', `No tenant "${tenantId}" was ever applied. ${next}`);
 }
 
 function viewOf({ tenantId, state, version, appliedAt, appliedBy }: AppliedTenant): TenantView {
@@ -140,16 +136,12 @@ async function whyNot(store: Store, verb: Verb, tenantId: string): Promise<Conne
   const message = byItself
     ? `Tenant ${tenantId} was paused by ${code ?? 'an error'}, and resumes by itself once the cause is fixed.`
     : `Tenant ${tenantId} is ${state}.`;
-  return new ConnectorError({
-    code: 'TENANT_STATE',
-    action: 'reject',
-    message: `${message} There is nothing to ${verb}. See: hirebridge status`,
-  });
+  return rejected('TENANT_STATE', `${message} There is nothing to ${verb}. See: hirebridge status`);
 }
 
 interface FreezeAct {
   /** Absent for the whole fleet. */
-  tenantId?: string;
+  tenantId?: string | undefined;
   by: string;
 }
 
@@ -187,13 +179,11 @@ export async function confirmCompany(
     await audit(store, { by, tenantId, act: 'company-confirmed' });
     return { confirmedAt: Number(confirmedAt), by };
   }
-  throw new ConnectorError({
-    code: 'NOTHING_TO_CONFIRM',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} is ${pausedCode === null ? 'not paused' : `paused for ${pausedCode}`}: a company can be ` +
+  throw rejected(
+    'NOTHING_TO_CONFIRM',
+    `Tenant ${tenantId} is ${pausedCode === null ? 'not paused' : `paused for ${pausedCode}`}: a company can be ` +
       'confirmed only while its tenant is paused for COMPANY_MISMATCH. See: hirebridge status',
-  });
+  );
 }
 
 /** A person hired while the tenant only observed, and what their hire would have done. */
@@ -230,11 +220,10 @@ export async function assertLive(store: Store, tenantId: string): Promise<void> 
 /** @throws ConnectorError TENANT_REMOVED */
 export async function assertNotRemoved(store: Store, tenantId: string): Promise<void> {
   if ((await findTenantState(store, tenantId))?.state !== 'removed') return;
-  throw new ConnectorError({
-    code: 'TENANT_REMOVED',
-    action: 'reject',
-    message: `Tenant ${tenantId} was removed, so nothing is written for it. To take it back, apply its file again.`,
-  });
+  throw rejected(
+    'TENANT_REMOVED',
+    `Tenant ${tenantId} was removed, so nothing is written for it. To take it back, apply its file again.`,
+  );
 }
 
 /** @throws ConnectorError TENANT_OBSERVES, TENANT_REMOVED */
@@ -242,20 +231,29 @@ export async function assertWrites(store: Store, tenantId: string): Promise<void
   const state = await readTenantState(store, tenantId);
   await assertNotRemoved(store, tenantId);
   if (!observes(state)) return;
-  throw new ConnectorError({
-    code: 'TENANT_OBSERVES',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} only observes, so nothing is written for it. Set "mode: live" in its file, run ` +
+  throw rejected(
+    'TENANT_OBSERVES',
+    `Tenant ${tenantId} only observes, so nothing is written for it. Set "mode: live" in its file, run ` +
       'hirebridge tenant apply, then try again.',
-  });
+  );
 }
 
 /** @throws ConnectorError TENANT_UNKNOWN */
-export function assertKnownTenant(tenants: readonly Pick<Tenant, 'tenant'>[], tenantId: string): void {
-  if (tenants.some(({ tenant }) => tenant === tenantId)) return;
-  const known = tenants.map(({ tenant }) => tenant);
+export function knownTenant<T extends { tenantId: string }>(tenants: readonly T[], tenantId: string): T {
+  const own = tenants.find((one) => one.tenantId === tenantId);
+  if (own !== undefined) return own;
+  const known = tenants.map((one) => one.tenantId);
   throw unknownTenant(tenantId, known, 'No tenant file names', 'the directory in --tenants');
+}
+
+/** A tenant of the folder; its secrets are not resolved. @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID */
+export async function readOwnTenant(dir: string, tenantId: string): Promise<Tenant> {
+  const { loadTenants } = await import('../tenants/load-tenants.ts');
+  const tenants = await loadTenants(dir, { secrets: 'skip' });
+  return knownTenant(
+    tenants.map((one) => ({ ...one, tenantId: one.tenant })),
+    tenantId,
+  );
 }
 
 /**
@@ -276,9 +274,5 @@ function unknownTenant(tenantId: string, known: readonly string[], text: string,
   const named = known.toSorted().slice(0, MOST_NAMED).join(', ');
   const more = known.length > MOST_NAMED ? `, and ${known.length - MOST_NAMED} more` : '';
   const next = near === undefined ? `Check the name, or ${place}.` : `Did you mean "${near}"?`;
-  return new ConnectorError({
-    code: 'TENANT_UNKNOWN',
-    action: 'reject',
-    message: `${text} "${tenantId}" (known: ${named}${more}). ${next}`,
-  });
+  return rejected('TENANT_UNKNOWN', `${text} "${tenantId}" (known: ${named}${more}). ${next}`);
 }

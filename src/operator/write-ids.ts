@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isScalar, Lexer, type Scalar } from 'yaml';
-import { ConnectorError } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { didYouMean, nearest } from '../in-words.ts';
 import { foldLabel } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
@@ -75,11 +75,10 @@ async function replaceFile({ file, text: before }: YamlFile, text: string): Prom
 }
 
 function changedMeanwhile(file: string): ConnectorError {
-  return new ConnectorError({
-    code: 'FILE_CHANGED',
-    action: 'reject',
-    message: `${file} was changed while hirebridge asked the hiring platform, so nothing was written. Run it again.`,
-  });
+  return rejected(
+    'FILE_CHANGED',
+    `${file} was changed while hirebridge asked the hiring platform, so nothing was written. Run it again.`,
+  );
 }
 
 /** The kinds of things at the hiring platform that a tenant file can name. */
@@ -379,11 +378,10 @@ async function findTenantFile(dir: string, tenantId: string): Promise<YamlFile> 
   const known = sources.map(tenantOf).filter((name) => name !== undefined);
   const near = nearest(tenantId, known);
   const next = near === undefined ? 'Check name and folder.' : `Did you mean "${near}"?`;
-  throw new ConnectorError({
-    code: 'TENANT_UNKNOWN',
-    action: 'reject',
-    message: `No file of ${dir} names the tenant "${tenantId}" (known: ${known.join(', ')}). ${next}`,
-  });
+  throw rejected(
+    'TENANT_UNKNOWN',
+    `No file of ${dir} names the tenant "${tenantId}" (known: ${known.join(', ')}). ${next}`,
+  );
 }
 
 /** The file's section about the hiring platform. @throws ConnectorError TENANT_FILE_INVALID */

@@ -18,11 +18,11 @@ export interface AuditEntry {
   /** The name that was given for the act. The user who really acted is recorded as well; see `actorOf`. */
   by: string;
   /** Absent for the whole fleet. */
-  tenantId?: string;
+  tenantId?: string | undefined;
   act: AuditRow['act'];
   details?: string;
   /** The record's keyed hash, from `recordDigest`. */
-  subject?: string;
+  subject?: string | undefined;
 }
 
 /** The chain of acts on all tenants. */
@@ -72,15 +72,15 @@ interface Look {
   tenantId: string;
   what: string;
   /** The one record that somebody looked at: `job-candidate`, `candidate`, `delivery`, ... and its id. */
-  of?: { kind: string; id: string };
+  of?: { kind: string; id: string } | undefined;
   /** The look showed values that are otherwise masked. */
   isRevealed?: boolean;
 }
 
 /** Records a look at people's values before they are shown: one row for each page, the record as a keyed hash. */
 export async function noteLook(store: Store, { by, tenantId, what, of, isRevealed = false }: Look): Promise<void> {
-  const subject = of === undefined ? {} : { subject: await recordDigest(store, tenantId, of) };
-  await audit(store, { by, tenantId, act: isRevealed ? 'revealed' : 'looked', details: what, ...subject });
+  const subject = of && (await recordDigest(store, tenantId, of));
+  await audit(store, { by, tenantId, act: isRevealed ? 'revealed' : 'looked', details: what, subject });
 }
 
 /** Acts on one tenant, latest first. */

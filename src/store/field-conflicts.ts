@@ -152,15 +152,26 @@ function isOpenFor({ tenantId, stream, askedAt }: AskedAbout, ids: readonly stri
     ]);
 }
 
-/** A tenant's conflicts, latest first; closed ones only with `all`. */
-export async function listConflicts(
-  { kysely }: Store,
-  { tenantId, all, limit }: { tenantId: string; all: boolean; limit?: number },
-): Promise<FieldConflictRow[]> {
-  let query = kysely.selectFrom('field_conflicts').selectAll().where('tenant_id', '=', tenantId);
+export interface ConflictFilter {
+  tenantId: string;
+  /** Includes closed conflicts. */
+  all: boolean;
+  after?: readonly [since: number, conflictId: string] | undefined;
+  limit?: number | undefined;
+}
+
+/** Fields where the sides differ, latest first. */
+export async function listConflicts({ kysely }: Store, filter: ConflictFilter): Promise<FieldConflictRow[]> {
+  const { tenantId, all, after, limit } = filter;
+  let query = kysely
+    .selectFrom('field_conflicts')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('since', 'desc')
+    .orderBy('conflict_id', 'desc');
   if (!all) query = query.where('closed_at', 'is', null);
-  if (limit !== undefined) query = query.limit(limit);
-  return query.orderBy('since', 'desc').orderBy('conflict_id').execute();
+  if (after !== undefined) query = query.where(sql<boolean>`(since, conflict_id) < (${after[0]}, ${after[1]})`);
+  return (limit === undefined ? query : query.limit(limit)).execute();
 }
 
 /** Clears the values of older conflicts; their fields and times stay. */

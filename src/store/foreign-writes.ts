@@ -221,16 +221,16 @@ export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
 export interface WriteFilter {
   tenantId: string;
   /** The first characters of the mapping's hash. */
-  mapping?: string;
-  recordId?: string;
-  runId?: string;
+  mapping?: string | undefined;
+  recordId?: string | undefined;
+  runId?: string | undefined;
   target?: string;
   /** Writes of hires: they keep their own rows when their values are purged. */
   isOfHire?: boolean;
   /** Sent before this moment, or at it and of a record with a later id. */
   after?: readonly [sentAt: number, recordId: string];
   /** At most this many, the latest; all if absent. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** Every matching write, latest first; if it has an intent, with the intent's outcome. */
@@ -340,18 +340,7 @@ const NOTHING = {
 };
 
 /** Answers queries on `foreign_writes` for landed records whose values were purged. */
-async function listPurged(
-  { kysely }: Store,
-  filter: {
-    tenantId: string;
-    mapping?: string;
-    recordId?: string;
-    runId?: string;
-    target?: string;
-    after?: readonly [sentAt: number, recordId: string];
-    limit?: number;
-  },
-): Promise<ForeignWriteRow[]> {
+async function listPurged({ kysely }: Store, filter: WriteFilter): Promise<ForeignWriteRow[]> {
   let query = kysely
     .selectFrom('purged_writes')
     .selectAll()

@@ -301,10 +301,10 @@ export async function countBegun({ kysely }: Store, since: number): Promise<Map<
 }
 
 export interface HireFilter {
-  tenantId?: string;
-  state?: HireState;
+  tenantId?: string | undefined;
+  state?: HireState | undefined;
   /** All if absent. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** Hires of all periods, latest change first. */

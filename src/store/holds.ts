@@ -229,7 +229,7 @@ export const WAITING = sql<boolean>`closed_at is null
 /** Holds, oldest first: those on which work waits, or also closed ones and those of removed tenants. */
 export async function listHolds(
   store: Store,
-  filter: { tenantId?: string; all?: boolean } = {},
+  filter: { tenantId?: string | undefined; all?: boolean } = {},
 ): Promise<Array<HoldRow & { now: number }>> {
   let query = store.kysely.selectFrom('holds').selectAll().select(store.now.as('now')).orderBy('opened_at');
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);

@@ -350,10 +350,10 @@ export interface StoredDelivery {
 
 export interface DeliveryFilter {
   states: readonly InboxState[];
-  tenantId?: string;
+  tenantId?: string | undefined;
   /** The first characters of the body's hash. */
-  hash?: string;
-  limit?: number;
+  hash?: string | undefined;
+  limit?: number | undefined;
 }
 
 /** Deliveries in these states, latest first, without their bodies. */
@@ -401,8 +401,8 @@ export async function retryDeliveries(
 interface ReplayFilter {
   tenantId: string;
   /** The first characters of the body's hash. */
-  hash?: string;
-  received?: { from: number; to: number };
+  hash?: string | undefined;
+  received?: { from: number; to: number } | undefined;
 }
 
 /**

@@ -7,7 +7,6 @@ import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireDocumentRow } from './push-tables.ts';
 import type { AuditRow, HireRow, HoldRow, InboxState, IntentRow, PlanRow, QuarantineRow } from './schema.ts';
-import type { FieldConflictRow } from './stream-tables.ts';
 
 /** Selects rows of a list: tenants, place to start, and count. Every list is read page by page through an index. */
 interface Listed<Place> {
@@ -202,29 +201,6 @@ export async function listQuarantine({ kysely }: Store, filter: QuarantineFilter
     .orderBy('record_key')
     .limit(limit);
   if (after !== undefined) query = query.where('record_key', '>', after[0]);
-  return query.execute();
-}
-
-export interface ConflictFilter {
-  tenantId: string;
-  /** Includes closed conflicts. */
-  all: boolean;
-  after?: readonly [since: number, conflictId: string] | undefined;
-  limit: number;
-}
-
-/** Fields where the sides differ, latest first. */
-export async function listConflictsPage({ kysely }: Store, filter: ConflictFilter): Promise<FieldConflictRow[]> {
-  const { tenantId, all, after, limit } = filter;
-  let query = kysely
-    .selectFrom('field_conflicts')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .orderBy('since', 'desc')
-    .orderBy('conflict_id', 'desc')
-    .limit(limit);
-  if (!all) query = query.where('closed_at', 'is', null);
-  if (after !== undefined) query = query.where(sql<boolean>`(since, conflict_id) < (${after[0]}, ${after[1]})`);
   return query.execute();
 }
 

@@ -171,7 +171,7 @@ test('what hirebridge failed advises has a value that was refused written once i
       signalWithStart: async (_: string, { args }: { args: { stream: string }[] }) => signalled.push(args[0]!.stream),
     },
   };
-  const parts = { store: store(), tenants: [{ tenant: 'acme' }], hires: { client, installationId: 'i', timing: {} } };
+  const parts = { store: store(), tenants: [{ tenantId: 'acme' }], hires: { client, installationId: 'i', timing: {} } };
   const asked = { tenantId: 'acme', stream: undefined, by: 'ann' };
   expect(await retryFailed(parts as never, asked)).toEqual({ records: { employees: 1 }, deliveries: 0 });
   expect(signalled).toEqual(['employees']);

@@ -73,7 +73,7 @@ export async function openConsole({
     store,
     log: createRootLogger({ write: (line) => void logged.push(line) }, 'info'),
     act: (use) => {
-      const tenants = [{ tenant: 'acme' }, { tenant: 'globex' }];
+      const tenants = [{ tenantId: 'acme' }, { tenantId: 'globex' }];
       return use({ store, hires: noteSignals(signalled, isAway), tenants } satisfies OperatorParts);
     },
   });

@@ -27,7 +27,7 @@ async function openParts(): Promise<OperatorParts> {
     schedule: { getHandle: () => ({ trigger: async () => undefined }) },
   } as unknown as HireClient['client'];
   const timing = { heartbeatMs: 1, attemptMs: 1, retryMs: 1 };
-  return { store, hires: { client, installationId: store.installationId, timing }, tenants: [{ tenant: 'acme' }] };
+  return { store, hires: { client, installationId: store.installationId, timing }, tenants: [{ tenantId: 'acme' }] };
 }
 
 async function lost({ store }: OperatorParts): Promise<void> {

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import { askNumber, findEmployee, readEmployee } from './employees.ts';
@@ -128,7 +128,7 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
     return created(defined, { id: made, number: undefined }, signal);
   }
   if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true)
-    throw rejection(
+    throw rejected(
       'HIRE_REJECTED',
       `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
     );
@@ -152,5 +152,5 @@ function isGone({ status, code }: ConnectorError): boolean {
 function requestUnknown(what: string, cause: Pick<ConnectorError, 'status' | 'requestId'>): ConnectorError {
   const { status, requestId } = cause;
   const message = `${what} was answered ${status}: nobody is told what became of the request for the new employee.`;
-  return rejection('REQUEST_UNKNOWN', message, { status, requestId, cause });
+  return rejected('REQUEST_UNKNOWN', message, { status, requestId, cause });
 }

@@ -1,5 +1,5 @@
 import { dayOf } from '../../day-of.ts';
-import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
@@ -63,12 +63,12 @@ export async function isTaken(defined: Defined, field: string, value: string, si
   const { refs, isWhole, isSeen } = await searchFor(defined, search, signal);
   if (refs.length > 0 || isWhole || isSeen) return refs.length > 0;
   if (plan !== undefined)
-    throw rejection(
+    throw rejected(
       'HRIS_UNREADABLE_ANSWER',
       `${name} does not show who has the ${field}, neither in its answer to ${plan.what} nor in a list of ` +
         `everybody. Check "${plan.purpose}" of the definition.`,
     );
-  throw rejection(
+  throw rejected(
     'HRIS_TOO_MANY',
     `${name} has too many employees to read them all, and the definition has no search for ${field}. Add ` +
       `find.taken.${field} to the definition.`,
@@ -188,7 +188,7 @@ export async function terminateEmployee(
 ): Promise<void> {
   const { definition } = defined;
   if (!plan.takesDay && !hasEnded(lastDay) && lastDay !== dayOf(Date.now()))
-    throw rejection(
+    throw rejected(
       'HRIS_NO_LAST_DAY',
       `${definition.name} ends an employment at once and keeps no last day, but ${lastDay} is in the future. ` +
         'Answer again on that day, or end the employment there.',
@@ -239,7 +239,7 @@ export async function writeEmployee(
 function assertVersion({ what, purpose }: CallPlan, version: unknown): void {
   if (version !== undefined && version !== null && version !== '') return;
   const record = purpose === 'read' ? 'record' : 'requisitions';
-  throw rejection(
+  throw rejected(
     'HRIS_UNREADABLE_ANSWER',
     `${what} was answered without a version, and nothing was written: it could overwrite an edit. Check ` +
       `"${purpose}.version" or "${record}.version" of the definition; "unversioned: true" of the write allows it.`,
@@ -258,5 +258,5 @@ async function heldOf(defined: Defined, id: string, signal: AbortSignal): Promis
 }
 
 function notFound({ name }: HttpDefinition): ConnectorError {
-  return rejection('EMPLOYEE_NOT_FOUND', `${name} has no employee with this id.`);
+  return rejected('EMPLOYEE_NOT_FOUND', `${name} has no employee with this id.`);
 }

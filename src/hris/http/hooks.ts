@@ -1,6 +1,6 @@
 import { isAsyncFunction } from 'node:util/types';
 import { z } from 'zod';
-import { rejection } from '../../errors.ts';
+import { rejected } from '../../errors.ts';
 import { loadModule } from '../module.ts';
 
 /** Functions for what a definition's file cannot express; a module beside it exports them. All are synchronous. */
@@ -40,7 +40,7 @@ const Hooks = z.strictObject({
 export function readHooks(place: string): CalledHooks {
   const { hooks } = loadModule(place);
   if (!Hooks.safeParse(hooks).success)
-    throw rejection(
+    throw rejected(
       'HRIS_MODULE_INVALID',
       `The module ${place} must export "hooks" with the functions request, record or write, and nothing else.`,
     );
@@ -48,7 +48,7 @@ export function readHooks(place: string): CalledHooks {
   const called = Object.keys(own).map((name) => {
     const call = own[name as keyof DefinitionHooks] as ((given: unknown, more: unknown) => unknown) | undefined;
     if (isAsyncFunction(call))
-      throw rejection(
+      throw rejected(
         'HRIS_MODULE_INVALID',
         `The hook "${name}" of the module ${place} must return at once: write it without async.`,
       );

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, rejected } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
@@ -73,7 +73,7 @@ export const http: HrisAdapter<CommonOptions> = {
   },
   employeeFields: () => [],
   open: async () => {
-    throw rejection(
+    throw rejected(
       'HRIS_OPTIONS_INVALID',
       'The HR system of kind http has no definition. Name its file under hris.definition.',
     );
@@ -278,7 +278,7 @@ async function* wholeList(
         `something else: remove "${plan.purpose}.paging.total" from the definition.`,
     });
   const [how, next] = PARTIAL[end ?? 'long'];
-  throw rejection(
+  throw rejected(
     'HRIS_UNREADABLE_ANSWER',
     `${plan.what} ${how}, so ${whose}. Check "${plan.purpose}.paging" of the definition: ${next}.`,
   );
@@ -308,7 +308,7 @@ function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['p
   const assertOpen = async (id: string, signal: AbortSignal): Promise<void> => {
     if ((await read(id, signal)).length > 0) return;
     const message = `${defined.definition.name} has no open requisition with this id.`;
-    throw rejection('REQUISITION_NOT_FOUND', message);
+    throw rejected('REQUISITION_NOT_FOUND', message);
   };
   return {
     async listOpen(signal) {

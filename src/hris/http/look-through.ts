@@ -1,4 +1,4 @@
-import { type ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type Expression, hasPlace } from './expression.ts';
@@ -175,7 +175,7 @@ async function missingIn(raw: unknown, places: readonly Place[]): Promise<Place[
 
 /** Many systems ignore a filter that they do not know, and give the first page of everybody. */
 function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorError {
-  return rejection(
+  return rejected(
     'HRIS_UNREADABLE_ANSWER',
     `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
       'nobody has: the HR system may ignore the filter, and whoever is meant may be on a later page. Check the ' +
@@ -185,7 +185,7 @@ function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorErr
 
 function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {
   const keys = [purpose, ...places.map(({ name }) => name)].map((key) => `"${key}"`).join(', ');
-  return rejection(
+  return rejected(
     'HRIS_UNREADABLE_ANSWER',
     `${what} was answered with records that do not show what was searched for, so that nobody knows whether it is ` +
       `there. Check ${keys} of the definition.`,

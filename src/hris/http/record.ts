@@ -1,4 +1,4 @@
-import { rejection } from '../../errors.ts';
+import { rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
@@ -42,7 +42,7 @@ export async function toEmployee(
  */
 export function yesOrNo(value: unknown, key: string): boolean | undefined {
   if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined;
-  throw rejection(
+  throw rejected(
     'HRIS_UNREADABLE_ANSWER',
     `"${key}" of the definition gives neither true nor false of an answer. Write a comparison, such as ` +
       'status = "left" or leftOn != null.',

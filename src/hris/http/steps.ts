@@ -1,4 +1,4 @@
-import { isConnectorError, rejection } from '../../errors.ts';
+import { isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { WriteOptions } from '../port.ts';
 import type { Defined, DefinedLine } from './line.ts';
@@ -64,7 +64,7 @@ async function findPart(
 function partOf(given: unknown, { what }: CallPlan, key: string): string | undefined {
   const [only, ...others] = new Set([given].flat());
   if (others.length > 0)
-    throw rejection(
+    throw rejected(
       'HRIS_UNREADABLE_ANSWER',
       `${what} was answered with several parts, and nobody knows which one is meant. Name one in "${key}" of the ` +
         'definition, such as the first: departments[0].id.',
@@ -84,7 +84,7 @@ export async function unlessThere<T>(error: unknown, look: () => Promise<T | und
   const found = await look();
   if (found !== undefined) return found;
   const { message, details = {}, status, requestId } = error;
-  throw rejection(
+  throw rejected(
     'INVALID_VALUE',
     `${message} It was looked for and is not ours: a value that must be unique is taken.`,
     { details, status, requestId, cause: error },

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { ConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { Column } from '../columns.ts';
 import type { WriteOptions } from '../port.ts';
@@ -87,7 +87,7 @@ export function assertHeld(fields: EmployeeFields, { columns }: { columns: Recor
   }
   const names = Object.keys(problems);
   if (names.length === 0) return;
-  throw rejection('INVALID_VALUE', `The HRIS does not accept: ${names.join(', ')}.`, { details: problems });
+  throw rejected('INVALID_VALUE', `The HRIS does not accept: ${names.join(', ')}.`, { details: problems });
 }
 
 /** Converts a row's columns to field values; reports invalid values, and still reads the others. */

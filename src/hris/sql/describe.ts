@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { isConnectorError, rejection } from '../../errors.ts';
+import { isConnectorError, rejected } from '../../errors.ts';
 import { nearest } from '../../in-words.ts';
 import type { Column } from '../columns.ts';
 import type { DescribedField, FieldDef } from '../port.ts';
@@ -224,10 +224,10 @@ async function readAll(database: SqlDatabase, only: string | undefined): Promise
     const near = nearest(only, names);
     const meant =
       near === undefined ? `It shows: ${names.slice(0, MOST_TABLES).join(', ') || 'none'}.` : `Did you mean "${near}"?`;
-    throw rejection('TABLE_UNKNOWN', `The database shows no table ${only}. ${meant}`);
+    throw rejected('TABLE_UNKNOWN', `The database shows no table ${only}. ${meant}`);
   }
   if (only === undefined && names.length > MOST_TABLES)
-    throw rejection(
+    throw rejected(
       'TOO_MANY_TABLES',
       `This database shows ${names.length} tables. Name the one of employees with --table, or connect as a user who ` +
         'sees only that one.',

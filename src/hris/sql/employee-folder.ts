@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFile, EmployeeFiles } from '../port.ts';
 
 /** Only for the user that the workers run as. */
@@ -52,7 +52,7 @@ async function placeOf(folder: string, id: string): Promise<string> {
   const place = join(folder, plain(id));
   const found = await lstat(place).catch(unless('ENOENT'));
   if (id === '' || (found !== undefined && !found.isDirectory()))
-    throw rejection(
+    throw rejected(
       'FOLDER_PLACE_TAKEN',
       'In the folder for files (hris.files.folder) there is no place for this employee: the entry with their ' +
         'id is not a folder. Move it away; the next pass delivers the document.',
@@ -142,7 +142,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function changedThere(): ConnectorError {
-  return rejection(
+  return rejected(
     'FOLDER_FILE_CHANGED',
     'In the folder for files (hris.files.folder) there is a file with the name of this document and other ' +
       'bytes. It is left as it is. Move it away to have the document delivered again.',

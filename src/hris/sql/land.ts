@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type ConnectorError, rejection } from '../../errors.ts';
+import { type ConnectorError, rejected } from '../../errors.ts';
 import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/dialects.ts';
 import type { IdsOptions, Landed, Landing, LandingRow, LandOptions, RemoveOptions, StoredRow } from '../port.ts';
 import { cellText } from '../read-cell.ts';
@@ -64,7 +64,7 @@ function explainLandingError(error: unknown, { table, columns }: LandingTable): 
       ? 'may not be read and written by this user. Grant select, insert and update on it'
       : `does not exist, or lacks a column or its unique key. It needs the columns ${needed}, unique on ` +
         `(${key.tenant}, ${key.id}); set another name or other columns in hris.landing`;
-  return rejection('LANDING_UNUSABLE', `The landing table ${table} of the HRIS database ${why} (${source}).${next}`, {
+  return rejected('LANDING_UNUSABLE', `The landing table ${table} of the HRIS database ${why} (${source}).${next}`, {
     cause: known,
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
 import type {
   FieldDef,
@@ -148,7 +148,7 @@ function ofLanding(error: unknown): unknown {
 /** Leaves out the address, which is a secret. */
 function addressInvalid({ issues }: z.ZodError): ConnectorError {
   const expected = issues.map(({ message }) => message).join('; ');
-  return rejection(
+  return rejected(
     'LANDING_OPTIONS_INVALID',
     `landing.url cannot be used: ${expected}. Correct the address, or what the reference leads to.`,
   );

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { callbackify } from 'node:util';
 import { Kysely, MysqlDialect, type MysqlPool, type MysqlPoolConnection, sql } from 'kysely';
 import type { Pool, PoolConnection, PoolOptions, ResultSetHeader } from 'mysql2';
-import { rejection } from '../../errors.ts';
+import { rejected } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { halfOf, type Row, type SqlDatabase, type SqlWrite, type Tables, WRITE_MS, whileOpen } from './database.ts';
@@ -230,7 +230,7 @@ function optionsOf(text: string): PoolOptions {
   // The driver checks certificates only against names, and treats an IP address as `localhost`.
   const knownMode = mode === 'disable' || (mode === 'verify-full' && !isIP(host));
   if (url === undefined || host === '' || unknown.length > 0 || !knownMode)
-    throw rejection(
+    throw rejected(
       'HRIS_OPTIONS_INVALID',
       'hris.url is not the address of a MariaDB: write mariadb://USER:PASSWORD@HOST:PORT/DATABASE, followed by ' +
         '?sslmode=verify-full for TLS, with the name in the certificate as HOST.',

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { type RawBuilder, sql } from 'kysely';
-import { ConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, rejected } from '../../errors.ts';
 import { nearest } from '../../in-words.ts';
 import { quotedName, type SqlDatabase } from './database.ts';
 import { describeTable, tableNames } from './describe.ts';
@@ -88,7 +88,7 @@ async function explained(
   }
   const others = there.filter((column) => !columns.includes(column));
   const similar = missing.flatMap((column) => near(column, others));
-  return rejection(
+  return rejected(
     'HRIS_MISCONFIGURED',
     `The HRIS table ${table} has no column ${missing.join(', ')}, or this user may not read it.${similar.join('')} ` +
       "Name the right one under hris.fields, or set the field to null in the tenant's mapping, or add it there: " +
@@ -100,7 +100,7 @@ async function explained(
 async function missingTable(database: SqlDatabase, table: string): Promise<ConnectorError | undefined> {
   const names = await tableNames(database);
   if (names.includes(table)) return undefined;
-  return rejection(
+  return rejected(
     'HRIS_MISCONFIGURED',
     `The HRIS database has no table or view ${table} that this user sees.${near(table, names).join('')} Name the ` +
       'right one under hris (table, readFrom, requisitions.table), or make it: hirebridge ddl TENANT prints the ' +

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type ConnectorError, rejection } from '../../errors.ts';
+import { type ConnectorError, rejected } from '../../errors.ts';
 import type { HrisConnection, ListEntry, ListedResume, Requisition } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { asText, type Reach, type Row, type SqlDatabase, toColumns, toFields } from './database.ts';
@@ -91,7 +91,7 @@ function isTrue(database: SqlDatabase, column: string) {
 }
 
 function notOpen(id: string): ConnectorError {
-  return rejection('REQUISITION_NOT_FOUND', `The HRIS has no open requisition with the id ${id}.`);
+  return rejected('REQUISITION_NOT_FOUND', `The HRIS has no open requisition with the id ${id}.`);
 }
 
 function selectFrom(table: RequisitionTable) {

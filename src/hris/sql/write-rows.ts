@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { Column } from '../columns.ts';
 import type { Amendment, CreateResult, Employees, WriteOptions } from '../port.ts';
@@ -112,7 +112,7 @@ export async function assertThere(hris: SqlHris, id: string): Promise<void> {
 }
 
 function notFound(id: string): ConnectorError {
-  return rejection('EMPLOYEE_NOT_FOUND', `The HRIS has no employee with the id ${id}.`);
+  return rejected('EMPLOYEE_NOT_FOUND', `The HRIS has no employee with the id ${id}.`);
 }
 
 /** How often the outcome of the customer's job is checked. */
@@ -131,7 +131,7 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
   const said = record === undefined ? '' : await readRefusal(hris, ticket);
   if (said === '') return { kind: 'pending', ticket, nextCheckMs: NEXT_CHECK_MS };
   const shown = withoutValues(said, Object.values(record?.fields ?? {}));
-  throw rejection(
+  throw rejected(
     'HIRE_REJECTED',
     `The job in the HRIS database refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
     { said: shown },
@@ -167,7 +167,7 @@ async function askAgain(
 
 /** Concerns this row only: other rows do not need the right. */
 function mayNotCorrect({ options: { table } }: SqlHris, id: string, errorColumn: string): ConnectorError {
-  return rejection(
+  return rejected(
     'REFUSED_ROW_KEPT',
     `The job refused row ${id} of ${table}, and this user may not correct it. Grant update on ${errorColumn} and ` +
       'on the columns of fields, or delete the row.',

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError, rejection } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
@@ -77,7 +77,7 @@ async function probe({ session, options }: Tryton, signal: AbortSignal): Promise
   const params = [[['id', '=', options.company]], 0, 1, null, ['id']];
   const companies = await session.call<unknown[]>({ method: 'model.company.company.search_read', params, signal });
   if (companies.length === 0)
-    throw rejection(
+    throw rejected(
       'HRIS_MISCONFIGURED',
       `Tryton has no company with the id ${options.company}, or this user may not see it. Check hris.company.`,
     );
@@ -355,7 +355,7 @@ async function updateEmployee(tryton: Tryton, id: string, fields: EmployeeFields
 async function existingRow(tryton: Tryton, id: string, signal: AbortSignal): Promise<EmployeeRow> {
   const row = await readRow(tryton, id, signal);
   if (row !== undefined) return row;
-  throw rejection('EMPLOYEE_NOT_FOUND', `Tryton has no employee with the id ${id} in this company.`);
+  throw rejected('EMPLOYEE_NOT_FOUND', `Tryton has no employee with the id ${id} in this company.`);
 }
 
 /** Writes over the version that was read. */

@@ -22,7 +22,7 @@ async function operatorOver(state: HireState | undefined) {
   const client = { workflow } as unknown as HireClient['client'];
   const timing = { heartbeatMs: 1, attemptMs: 1, retryMs: 1 };
   return {
-    parts: { store, hires: { client, installationId: store.installationId, timing }, tenants: [{ tenant: 'acme' }] },
+    parts: { store, hires: { client, installationId: store.installationId, timing }, tenants: [{ tenantId: 'acme' }] },
     started,
   };
 }

@@ -17,7 +17,7 @@ async function compared(store: Store, trigger: () => Promise<void> = async () =>
   const triggered: string[] = [];
   const getHandle = (id: string) => ({ trigger: () => trigger().then(() => void triggered.push(id)) });
   const hires = { installationId: 'hb', client: { schedule: { getHandle } } } as unknown as OperatorParts['hires'];
-  const parts: OperatorParts = { store, hires, tenants: [{ tenant: 'acme' }, { tenant: 'globex' }] };
+  const parts: OperatorParts = { store, hires, tenants: [{ tenantId: 'acme' }, { tenantId: 'globex' }] };
   const isFull = async (tenantId: string) => scopeOf(await readTenantState(store, tenantId), await readClock(store));
   return { parts, triggered, isFull };
 }
