@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import { type AlarmKind, type AlarmRow, derivedAlarms } from './schema.ts';
 
 /** The activity of one hire, or the value of one field, that an alarm is about. */
@@ -58,9 +58,7 @@ export async function postponeTrouble(store: Store, key: AlarmKey, ms: number): 
 export async function clearTrouble(store: Store, key: AlarmKey): Promise<boolean> {
   const row = await store.kysely
     .deleteFrom('alarms')
-    .where('tenant_id', '=', key.tenantId)
-    .where('kind', '=', key.kind)
-    .where('subject', '=', key.subject)
+    .where(has({ tenant_id: key.tenantId, kind: key.kind, subject: key.subject }))
     .returning('raised_at')
     .executeTakeFirst();
   return row !== undefined && row.raised_at !== null;
@@ -87,8 +85,7 @@ export async function readTrouble(store: Store, tenantId: string, of: string): P
   return store.kysely
     .selectFrom('alarms')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('kind', '=', 'activity-failing')
+    .where(has({ tenant_id: tenantId, kind: 'activity-failing' }))
     .where('subject', 'like', `% of ${of}`)
     .orderBy('last_seen_at', 'desc')
     .limit(1)
@@ -98,9 +95,7 @@ export async function readTrouble(store: Store, tenantId: string, of: string): P
 function rowOf(store: Store, key: AlarmKey) {
   return store.kysely
     .updateTable('alarms')
-    .where('tenant_id', '=', key.tenantId)
-    .where('kind', '=', key.kind)
-    .where('subject', '=', key.subject);
+    .where(has({ tenant_id: key.tenantId, kind: key.kind, subject: key.subject }));
 }
 
 /**
@@ -173,7 +168,7 @@ export async function countStuck(store: Store, unknownMs: number): Promise<Stuck
     tenantId: row.tenant_id,
     state: row.state as StuckDeliveries['state'],
     event: row.event,
-    count: Number(row.count),
+    count: row.count,
   }));
 }
 
@@ -204,9 +199,7 @@ export async function markAlarmNotified(
   await store.kysely
     .updateTable('alarms')
     .set({ notified_at: store.now })
-    .where('tenant_id', '=', tenant_id)
-    .where('kind', '=', kind)
-    .where('subject', '=', subject)
+    .where(has({ tenant_id, kind, subject }))
     .execute();
 }
 
@@ -262,7 +255,7 @@ export async function readDigest(store: Store, tenantId: string, from: number, t
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     hires: { begun, ended, open, done },
-    holds: { opened: Number(opened.count), open: waiting.length, waiting: waiting.slice(0, MOST_NAMED).map(holdFacts) },
+    holds: { opened: opened.count, open: waiting.length, waiting: waiting.slice(0, MOST_NAMED).map(holdFacts) },
     alarms: (await listAlarms(store, tenantId)).map(({ kind, subject, reason, message }) => ({
       kind,
       subject,
@@ -296,7 +289,7 @@ async function readHires(
   const byState = Map.groupBy(over, ({ state }) => state);
   const ended = Object.fromEntries([...byState].map(([state, rows]) => [state, rows.length]));
   const done = (byState.get('done') ?? []).slice(0, MOST_NAMED).map((row) => row.job_candidate_id);
-  return [ended, done, Number(begun.count), Number(open.count)];
+  return [ended, done, begun.count, open.count];
 }
 
 function holdFacts(row: { hold_id: string; job_candidate_id: string | null; code: string; opened_at: number }) {
@@ -304,7 +297,7 @@ function holdFacts(row: { hold_id: string; job_candidate_id: string | null; code
     holdId: row.hold_id,
     jobCandidateId: row.job_candidate_id,
     code: row.code,
-    since: new Date(Number(row.opened_at)).toISOString(),
+    since: new Date(row.opened_at).toISOString(),
     command: `hirebridge hold show ${row.hold_id}`,
   };
 }

@@ -4,7 +4,7 @@ import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
 import { closeAllHolds } from './holds.ts';
-import type { Store, StoreTables } from './open-store.ts';
+import { has, type Store, type StoreTables } from './open-store.ts';
 import { giveUpPeople, lapseCreating, nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
@@ -68,7 +68,7 @@ export interface Application extends Definition {
 /** Reads the number that grows with each change of tenants; running processes compare it to notice changes. */
 export async function readTenantsVersion(store: Store): Promise<number> {
   const row = await store.kysely.selectFrom('installation').select('tenants_version').executeTakeFirstOrThrow();
-  return Number(row.tenants_version);
+  return row.tenants_version;
 }
 
 /** Tenants that were ever applied, including removed ones; with `since`, only those changed after that version. */
@@ -155,7 +155,10 @@ export async function lastApplied({ kysely }: Store, tenantId: string): Promise<
 
 /** The unfinished erasure of this whole tenant, if there is one. */
 export async function erasingTenant({ kysely }: Store, tenantId: string): Promise<ErasureRow | undefined> {
-  const open = kysely.selectFrom('erasures').selectAll().where('tenant_id', '=', tenantId).where('done_at', 'is', null);
+  const open = kysely
+    .selectFrom('erasures')
+    .selectAll()
+    .where(has({ tenant_id: tenantId, done_at: null }));
   return open.where('subject', 'like', '{"landing":%').executeTakeFirst();
 }
 
@@ -215,7 +218,7 @@ function namesNoCompany(row: Pick<TenantRow, 'receives'> | undefined): boolean {
 }
 
 function numberOr(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value);
+  return value === null || value === undefined ? null : value;
 }
 
 async function writeDefinition(
@@ -247,7 +250,7 @@ export async function changeTenants<T>(store: Store, change: (trx: Store, versio
       .set({ tenants_version: sql<number>`tenants_version + 1` })
       .returning('tenants_version')
       .executeTakeFirstOrThrow();
-    return change({ ...store, kysely }, Number(version));
+    return change({ ...store, kysely }, version);
   });
 }
 
@@ -282,9 +285,7 @@ export async function resumeByPerson(store: Store, act: TenantAct): Promise<bool
     trx.kysely
       .updateTable('tenants')
       .set({ version, state: 'active', paused_code: null, paused_message: null, paused_at: null })
-      .where('tenant_id', '=', act.tenantId)
-      .where('state', '=', 'paused')
-      .where('paused_code', '=', PAUSED_BY_PERSON)
+      .where(has({ tenant_id: act.tenantId, state: 'paused', paused_code: PAUSED_BY_PERSON }))
       .executeTakeFirst(),
   );
 }
@@ -326,8 +327,7 @@ export async function recordEnd(store: Store, tenantId: string): Promise<void> {
     const { numUpdatedRows } = await kysely
       .updateTable('tenants')
       .set({ ended_at: sql<number>`coalesce(ended_at, ${store.now})` })
-      .where('tenant_id', '=', tenantId)
-      .where('state', '=', 'removed')
+      .where(has({ tenant_id: tenantId, state: 'removed' }))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return;
     await giveUpPeople(trx, tenantId);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Logger } from '../log.ts';
 import { systemUser } from '../places.ts';
-import type { Store, StoreTables } from './open-store.ts';
+import { has, type Store, type StoreTables } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
 import type { AuditRow } from './schema.ts';
 import { assertSigned, openSigner, type Signed, signed } from './signing-key.ts';
@@ -53,7 +53,7 @@ export async function audit(store: StoreTables, entry: AuditEntry): Promise<void
   const { by, tenantId, act, details, subject } = entry;
   const head = await takeHead(store, tenantId ?? FLEET);
   const link = linkAfter(head, {
-    at: Number(head.now),
+    at: head.now,
     by,
     tenant_id: tenantId ?? null,
     act,
@@ -108,7 +108,7 @@ async function takeHead({ kysely, now }: StoreTables, chain: string): Promise<He
     .onConflict((c) => c.column('chain').doUpdateSet({ seq: sql<number>`audit_heads.seq + 1` }))
     .returning(['seq', 'hash', now.as('now')])
     .executeTakeFirstOrThrow();
-  return { chain, seq: Number(head.seq), hash: head.hash, now: head.now };
+  return { chain, seq: head.seq, hash: head.hash, now: head.now };
 }
 
 async function keepHead({ kysely }: StoreTables, { chain, hash }: { chain: string; hash: string }): Promise<void> {
@@ -349,7 +349,7 @@ async function verifyChain(
     moved = await followerOf(store, judge.last().hash, row);
     break;
   }
-  const own = head === undefined ? [] : [[Number(head.seq), head.hash] as const];
+  const own = head === undefined ? [] : [[head.seq, head.hash] as const];
   return { ...judge.end([...own, ...noted], moved), unsealed: Number(unsealed.rows[0]?.count ?? 0) };
 }
 
@@ -365,7 +365,7 @@ async function* rowsOf({ kysely }: Store, chain: string, times: Times = {}): Asy
     if (times.to !== undefined) query = query.where('at', '<', times.to);
     const rows = await query.execute();
     for (const row of rows) {
-      seen = Number(row.seq) === after ? seen + 1 : 1;
+      seen = row.seq === after ? seen + 1 : 1;
       after = Number(row.seq);
       yield row;
     }
@@ -378,8 +378,7 @@ async function followerOf({ kysely }: Store, prev: string, { chain, seq }: Audit
   const follower = await kysely
     .selectFrom('audit')
     .select('seq')
-    .where('chain', '=', chain)
-    .where('prev', '=', prev)
+    .where(has({ chain, prev }))
     .where('seq', '!=', seq)
     .executeTakeFirst();
   return follower === undefined ? undefined : Number(follower.seq);
@@ -401,7 +400,7 @@ function createJudge(chain: string, noted: ReadonlyMap<number, string>) {
     /** Returns false for the first row that does not fit. */
     take(row: AuditRow): boolean {
       const seq = Number(row.seq);
-      const about = `${row.act}, ${new Date(Number(row.at)).toISOString()}, by ${row.by}`;
+      const about = `${row.act}, ${new Date(row.at).toISOString()}, by ${row.by}`;
       if (seq <= last.seq) return find(seq, 'doubled', about);
       if (seq > last.seq + 1) return find(last.seq + 1, 'missing', `the next one there is ${seq}: ${about}`);
       if (row.hash === null || hashOfLink(row) !== row.hash) return find(seq, 'changed', about);

@@ -170,7 +170,7 @@ export async function lastRestoredAt({ kysely }: Pick<Store, 'kysely'>): Promise
     .select(({ fn }) => fn.max('at').as('at'))
     .where('act', '=', 'restored')
     .executeTakeFirstOrThrow();
-  return at === null ? undefined : Number(at);
+  return at === null ? undefined : at;
 }
 
 /** The last restore of this store and its results so far; undefined if it was never restored. */
@@ -184,7 +184,7 @@ export async function readRestore(store: Store): Promise<Restore | undefined> {
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const at = Number(row.at);
+  const at = row.at;
   const tenants = await kysely
     .selectFrom('tenants')
     .select(['tenant_id', 'fully_reconciled_at', 'baseline_done_at'])

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { audit } from './audit.ts';
-import { batchesOf, type Store } from './open-store.ts';
+import { batchesOf, has, type Store } from './open-store.ts';
 import type { CalendarEvent, CalendarFeed } from './push-tables.ts';
 
 // Booked slots as calendars show them, and the addresses that serve them.
@@ -85,8 +85,7 @@ export async function revokeFeed(
     const { numUpdatedRows } = await kysely
       .updateTable('calendar_feeds')
       .set({ revoked_at: store.now })
-      .where((eb) => eb.and({ tenant_id: tenantId, feed_id: feedId }))
-      .where('revoked_at', 'is', null)
+      .where(has({ tenant_id: tenantId, feed_id: feedId, revoked_at: null }))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
     await audit({ ...store, kysely }, { by, tenantId, act: 'calendar-revoked', details: feedId });
@@ -104,8 +103,7 @@ export async function readFeed(
     .selectAll('calendar_feeds')
     .innerJoin('tenants', 'tenants.tenant_id', 'calendar_feeds.tenant_id')
     .where('token_hash', '=', hashOf(token))
-    .where('revoked_at', 'is', null)
-    .where('tenants.removed_at', 'is', null)
+    .where(has({ revoked_at: null, 'tenants.removed_at': null }))
     .executeTakeFirst();
   if (feed === undefined) return undefined;
   const own = kysely.selectFrom('calendar_events').selectAll().where('tenant_id', '=', feed.tenant_id);

@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
-import { hireOf, type Store } from './open-store.ts';
+import { has, hireOf, type Store } from './open-store.ts';
 import { employedRows, releaseUnemployed } from './people.ts';
 import { recordedBy } from './person-rows.ts';
 import { recordPeople } from './persons.ts';
@@ -43,7 +43,7 @@ export async function countPeopleOf(store: Store, tenantId: string, connection: 
       ]),
     )
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /**
@@ -57,8 +57,7 @@ async function recordedFor(store: Store, tenantId: string) {
       .innerJoin('hires', 'hires.candidate_id', 'key.candidate_id')
       .select('key.value')
       .whereRef('key.person_id', '=', 'persons.person_id')
-      .where('key.kind', '=', 'candidate')
-      .where('hires.tenant_id', '=', tenantId);
+      .where(has({ 'key.kind': 'candidate', 'hires.tenant_id': tenantId }));
     const isByAnother = or(siblings.map((id) => recordedBy(id)));
     return or([recordedBy(tenantId), and([isByAnother, exists(own)])]);
   };
@@ -82,7 +81,7 @@ export async function readBoundToHris(store: Store, tenantId: string): Promise<B
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow();
-  return { unsettled: Number(unsettled.count), requisitions: Number(requisitions.count) };
+  return { unsettled: unsettled.count, requisitions: requisitions.count };
 }
 
 /**
@@ -97,7 +96,7 @@ export async function changeHris(store: Store, change: HrisChange): Promise<void
 /** Renames the HR system in the records of all tenants, because a connection name stands for one HR system. */
 async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
   const { kysely } = store;
-  const known = kysely.selectFrom('person_keys').where((eb) => eb.and({ scope: to, kind: 'employee' }));
+  const known = kysely.selectFrom('person_keys').where(has({ scope: to, kind: 'employee' }));
   const taken = await known.select('tenant_id').executeTakeFirst();
   if (taken !== undefined)
     throw notChanged(`Employees are already linked under "${to}" (tenant ${taken.tenant_id}). Use another name.`);
@@ -117,7 +116,7 @@ async function recordUnder(store: Store, { from, to }: Pick<HrisChange, 'from' |
       join.onRef('old.kind', '=', 'key.kind').onRef('old.value', '=', 'key.value').on('old.scope', '=', from),
     )
     .select(['persons.person_id', 'persons.tenant_id', 'persons.recorded', 'key.company', 'key.candidate_id'])
-    .where((eb) => eb.and({ 'persons.connection': to, 'key.scope': to, 'key.kind': 'candidate' }))
+    .where(has({ 'persons.connection': to, 'key.scope': to, 'key.kind': 'candidate' }))
     .execute();
   if (twice.length === 0) return;
   const owner = twice.find((row) => row.tenant_id !== null)?.tenant_id;
@@ -159,8 +158,7 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
   await kysely
     .updateTable('field_conflicts')
     .set({ closed_at: store.now })
-    .where('tenant_id', '=', tenantId)
-    .where('closed_at', 'is', null)
+    .where(has({ tenant_id: tenantId, closed_at: null }))
     .execute();
   // People may have answered with ids of the old HR system, too.
   await kysely
@@ -184,13 +182,13 @@ async function knownIn(
   const employed = await kysely
     .selectFrom(employedRows(store).as('employed'))
     .selectAll()
-    .where((eb) => eb.and({ tenant_id: tenantId, connection: from }))
+    .where(has({ tenant_id: tenantId, connection: from }))
     .execute();
   const recorded = await kysely
     .selectFrom('persons')
     .innerJoin('person_keys', 'person_keys.person_id', 'persons.person_id')
     .select(['persons.recorded', 'person_keys.company', 'person_keys.candidate_id'])
-    .where((eb) => eb.and({ 'persons.connection': from, 'person_keys.kind': 'candidate' }))
+    .where(has({ 'persons.connection': from, 'person_keys.kind': 'candidate' }))
     .where(isRecorded)
     .execute();
   return [

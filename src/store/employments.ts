@@ -1,6 +1,6 @@
 import { type Employee, employeeIn } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
-import { hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireColumns, hireOf, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import { changePerson } from './persons.ts';
 import type { EmploymentRow } from './push-tables.ts';
@@ -32,8 +32,7 @@ export async function readEmployments(
   const links = await kysely
     .selectFrom(employedRows(store).as('employed'))
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('connection', '=', connection)
+    .where(has({ tenant_id: tenantId, connection }))
     .where('employee_id', 'in', employeeIds)
     .execute();
   if (links.length === 0) return [];
@@ -73,8 +72,7 @@ export async function linkedEmployees(
   const rows = await kysely
     .selectFrom(employedRows({ kysely }).as('employed'))
     .select('employee_id')
-    .where('tenant_id', '=', tenantId)
-    .where('connection', '=', connection)
+    .where(has({ tenant_id: tenantId, connection }))
     .where('employee_id', '>', after)
     .orderBy('employee_id')
     .limit(limit)
@@ -101,7 +99,7 @@ export async function noteTold(
       await trx
         .updateTable('hires')
         .set({ employee_number: now.number })
-        .where((eb) => eb.and(hireColumns(hireOf(hire))))
+        .where(has(hireColumns(hireOf(hire))))
         .execute();
     await changePerson(
       { ...store, kysely: trx },
@@ -127,10 +125,9 @@ export async function readChangeCursor(
     .selectFrom('change_cursors')
     .select(['cursor', 'began_at'])
     .select(store.now.as('now'))
-    .where('tenant_id', '=', tenantId)
-    .where('connection', '=', connection)
+    .where(has({ tenant_id: tenantId, connection }))
     .executeTakeFirst();
-  return row === undefined ? undefined : { cursor: row.cursor, ageMs: Number(row.now) - Number(row.began_at) };
+  return row === undefined ? undefined : { cursor: row.cursor, ageMs: row.now - row.began_at };
 }
 
 /** Call this once the page is handled. `begins`: it was the first page of all. */

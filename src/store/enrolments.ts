@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef, HireStep } from '../hire/hire.ts';
 import { updateHire } from './hires.ts';
-import { hireColumns, type Store } from './open-store.ts';
+import { has, hireColumns, type Store } from './open-store.ts';
 
 /**
  * Records the enrolment of this hire's person. Ignores a late worker: an enrolment already recorded may have been read
@@ -31,9 +31,7 @@ export async function recordEnrolment(
         .end(),
       updated_at: store.now,
     }))
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('state', '=', 'open')
-    .where('enrolment', '=', nth)
+    .where(has({ ...hireColumns(key), state: 'open', enrolment: nth }))
     .execute();
 }
 
@@ -99,7 +97,7 @@ export async function passCreditGate(
     .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`)
     .executeTakeFirst();
   if (taken.numUpdatedRows > 0n) return { pass: true, canary: true };
-  return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - Number(gate.now)) };
+  return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - gate.now) };
 }
 
 export async function isCreditGateOpen(store: Store, tenantId: string): Promise<boolean> {

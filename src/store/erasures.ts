@@ -4,7 +4,7 @@ import { ConnectorError } from '../errors.ts';
 import { changeTenants, erasingTenant, lastApplied, removeApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
-import { readClock, type Store } from './open-store.ts';
+import { has, readClock, type Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
 import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
@@ -109,7 +109,7 @@ export async function takeErasures(store: Store, rows: readonly ErasureRow[]): P
     const { tenant_id: tenantId, by } = row;
     const subject = row.subject === '' ? undefined : (JSON.parse(row.subject) as Subject | TenantSubject);
     if (subject !== undefined && isTenantSubject(subject)) {
-      if (((await lastApplied(store, tenantId)) ?? 0) > Number(row.asked_at)) continue;
+      if (((await lastApplied(store, tenantId)) ?? 0) > row.asked_at) continue;
       await changeTenants(store, (trx, version) => removeApplied(trx, version, { tenantId, by }));
     }
     await store.kysely
@@ -217,13 +217,13 @@ export async function noteFound(store: Store, row: ErasureRow, found: readonly P
 
 /** Running work may write until then, `ms` from now; a later moment stays. */
 export async function noteQuiet(store: Store, row: ErasureRow, ms: number): Promise<void> {
-  if (ms <= 0 || Number(row.quiet_at) > 0) return;
+  if (ms <= 0 || row.quiet_at > 0) return;
   const set = store.kysely.updateTable('erasures').set({ quiet_at: sql<number>`${store.now} + ${sql.lit(ms)}` });
   const { quiet_at } = await set
     .where('erasure_id', '=', row.erasure_id)
     .returning('quiet_at')
     .executeTakeFirstOrThrow();
-  row.quiet_at = Number(quiet_at);
+  row.quiet_at = quiet_at;
 }
 
 /** Ends an erasure once: if two processes end it, the first receipt counts. */
@@ -239,13 +239,12 @@ export async function endErasure(
     const { numUpdatedRows } = await kysely
       .updateTable('erasures')
       .set({ subject: '', done_at: now, receipt: JSON.stringify(receipt) })
-      .where('erasure_id', '=', row.erasure_id)
-      .where('done_at', 'is', null)
+      .where(has({ erasure_id: row.erasure_id, done_at: null }))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows > 0n) {
       await kysely
         .deleteFrom('intents')
-        .where((eb) => eb.and({ tenant_id: row.tenant_id, job_candidate_id: row.erasure_id }))
+        .where(has({ tenant_id: row.tenant_id, job_candidate_id: row.erasure_id }))
         .execute();
       await also?.({ ...store, kysely });
       await audit(

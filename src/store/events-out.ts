@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { onceNow, type Store } from './open-store.ts';
+import { has, onceNow, type Store } from './open-store.ts';
 import { inTransaction } from './persons.ts';
 import type { EventOutRow } from './schema.ts';
 
@@ -44,7 +44,7 @@ export async function oldestUntaken({ kysely }: Store): Promise<Map<string, { at
     .select(['tenants.tenant_id', 'events_out.at', 'events_out.last_error'])
     .where(IS_TOLD)
     .execute();
-  return new Map(rows.map((row) => [row.tenant_id, { at: Number(row.at), error: row.last_error }]));
+  return new Map(rows.map((row) => [row.tenant_id, { at: row.at, error: row.last_error }]));
 }
 
 /**
@@ -55,8 +55,7 @@ export async function firstEvents({ kysely, now }: Store, tenantId: string, most
   return kysely
     .selectFrom('events_out as first')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('taken_at', 'is', null)
+    .where(has({ tenant_id: tenantId, taken_at: null }))
     .where('due_at', '<=', now)
     .where(({ not, exists, selectFrom }) =>
       not(

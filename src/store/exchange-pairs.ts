@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Side } from '../hire/hire.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import type { StreamRow, Tables } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import type { ExchangePairTable } from './stream-tables.ts';
@@ -75,8 +75,7 @@ export async function readPairStates(
   const rows = await kysely
     .selectFrom('exchange_pairs')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
+    .where(has({ tenant_id: tenantId, stream }))
     .where('pair_id', 'in', pairIds)
     .execute();
   return new Map(
@@ -86,12 +85,12 @@ export async function readPairStates(
         version: row.version,
         missing_side: row.missing_side,
         missing_run: row.missing_run,
-        updated_at: Number(updated_at),
+        updated_at: updated_at,
         bases: JSON.parse(bases) as Record<string, string>,
         identities: JSON.parse(identities) as Record<string, string>,
         sent: JSON.parse(sent) as SentForms,
         echoes: readEchoes(echoes),
-        settles_at: Number(settles_at),
+        settles_at: settles_at,
         isGone: gone_at !== null,
       },
     ]),
@@ -137,10 +136,7 @@ export async function savePair(
     const result = await kysely
       .updateTable('exchange_pairs')
       .set(changed)
-      .where('tenant_id', '=', tenantId)
-      .where('stream', '=', stream)
-      .where('pair_id', '=', pairId)
-      .where('version', '=', version)
+      .where(has({ tenant_id: tenantId, stream, pair_id: pairId, version }))
       .executeTakeFirst();
     return result.numUpdatedRows === 1n;
   }
@@ -163,9 +159,9 @@ export async function countMarked(
   const { count } = await kysely
     .selectFrom('exchange_pairs')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where((eb) => eb.and(own))
+    .where(has(own))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** Forgets a pair whose link moved to another record: its agreed values and conflicts belong to the record before. */
@@ -174,15 +170,11 @@ export async function forgetPair(
   { tenantId, stream, pairId }: StreamKey & { pairId: string },
 ): Promise<void> {
   const own = { tenant_id: tenantId, stream, pair_id: pairId };
-  await kysely
-    .deleteFrom('exchange_pairs')
-    .where((eb) => eb.and(own))
-    .execute();
+  await kysely.deleteFrom('exchange_pairs').where(has(own)).execute();
   await kysely
     .updateTable('field_conflicts')
     .set({ closed_at: now })
-    .where((eb) => eb.and(own))
-    .where('closed_at', 'is', null)
+    .where(has({ ...own, closed_at: null }))
     .execute();
 }
 
@@ -301,6 +293,5 @@ function lately({ kysely, now }: Store, { tenantId, stream }: StreamKey) {
         .end()
         .as('since'),
     )
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream);
+    .where(has({ tenant_id: tenantId, stream }));
 }

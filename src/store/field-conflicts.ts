@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue, Side } from '../hire/hire.ts';
-import { onceNow, type Store } from './open-store.ts';
+import { has, onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';
 import type { ConflictKind, FieldConflictRow } from './stream-tables.ts';
@@ -29,8 +29,7 @@ export async function openConflicts(
   return kysely
     .selectFrom('field_conflicts')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
+    .where(has({ tenant_id: tenantId, stream }))
     .where('pair_id', 'in', pairIds)
     .where('closed_at', 'is', null)
     .execute();
@@ -101,13 +100,9 @@ export async function countUndecided({ kysely }: Store, { tenantId, stream }: St
   const { count } = await kysely
     .selectFrom('field_conflicts')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('closed_at', 'is', null)
-    .where('kind', '=', 'held')
-    .where('kept', 'is', null)
+    .where(has({ tenant_id: tenantId, stream, closed_at: null, kind: 'held', kept: null }))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** What a question about conflicts was about: those of a stream that were found until it was asked. */

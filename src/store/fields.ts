@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf, type Store } from './open-store.ts';
+import { batchesOf, has, type Store } from './open-store.ts';
 import type { OptionLabelTable } from './push-tables.ts';
 import type { FieldChangeTable, FieldSide, FieldTable } from './stream-tables.ts';
 
@@ -89,15 +89,14 @@ export async function listFieldChanges(
   const rows = await store.kysely
     .selectFrom('field_changes')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('side', '=', side)
+    .where(has({ tenant_id: tenantId, side }))
     .orderBy('at', 'desc')
     .limit(limit)
     .execute();
   return rows.map(({ entity, field_id: fieldId, at, before, after }: Selectable<FieldChangeTable>) => ({
     entity,
     fieldId,
-    at: Number(at),
+    at: at,
     before: before === null ? undefined : parse(before),
     after: after === null ? undefined : parse(after),
   }));
@@ -137,8 +136,7 @@ function rowsOf(store: Store, tenantId: string, side: FieldSide): Promise<Row[]>
   return store.kysely
     .selectFrom('fields')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('side', '=', side)
+    .where(has({ tenant_id: tenantId, side }))
     .execute();
 }
 
@@ -165,10 +163,7 @@ async function markGone(store: Store, row: Row): Promise<void> {
   await store.kysely
     .updateTable('fields')
     .set({ gone_at: store.now })
-    .where('tenant_id', '=', row.tenant_id)
-    .where('side', '=', row.side)
-    .where('entity', '=', row.entity)
-    .where('field_id', '=', row.field_id)
+    .where(has({ tenant_id: row.tenant_id, side: row.side, entity: row.entity, field_id: row.field_id }))
     .execute();
 }
 
@@ -203,8 +198,7 @@ export async function readOptionLabels(
   const rows = await kysely
     .selectFrom('option_labels')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('field_id', '=', fieldId)
+    .where(has({ tenant_id: tenantId, field_id: fieldId }))
     .execute();
   return new Map(rows.map((row) => [row.label, row]));
 }
@@ -216,8 +210,7 @@ export async function readInUse({ kysely, now }: Store, { tenantId, fieldId }: O
   const rows = await kysely
     .selectFrom('option_labels')
     .select('label')
-    .where('tenant_id', '=', tenantId)
-    .where('field_id', '=', fieldId)
+    .where(has({ tenant_id: tenantId, field_id: fieldId }))
     .where('in_use_at', '>', sql<number>`${now} - ${sql.lit(A_DAY_MS)}`)
     .execute();
   return rows.map(({ label }) => label);
@@ -232,8 +225,7 @@ export async function noteInUse(
     await kysely
       .updateTable('option_labels')
       .set({ in_use_at: now })
-      .where('tenant_id', '=', tenantId)
-      .where('field_id', '=', fieldId)
+      .where(has({ tenant_id: tenantId, field_id: fieldId }))
       .where('label', 'in', some)
       .execute();
 }
@@ -295,16 +287,14 @@ export async function settleLeaving(
   if (gone.length > 0)
     await kysely
       .deleteFrom('option_labels')
-      .where('tenant_id', '=', tenantId)
-      .where('field_id', '=', fieldId)
+      .where(has({ tenant_id: tenantId, field_id: fieldId }))
       .where('label', 'in', gone)
       .execute();
   if (kept.length > 0)
     await kysely
       .updateTable('option_labels')
       .set({ leaving: 0 })
-      .where('tenant_id', '=', tenantId)
-      .where('field_id', '=', fieldId)
+      .where(has({ tenant_id: tenantId, field_id: fieldId }))
       .where('label', 'in', kept)
       .execute();
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/dialects.ts';
-import { batchesOf, type Store } from './open-store.ts';
+import { batchesOf, has, type Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './stream-tables.ts';
@@ -184,9 +184,7 @@ export async function readOpenWrites(store: Store, tenantId: string, target: str
       store.kysely
         .selectFrom('foreign_writes')
         .selectAll()
-        .where('tenant_id', '=', tenantId)
-        .where('target', '=', target)
-        .where('outcome', '=', sql.lit('open')),
+        .where(has({ tenant_id: tenantId, target, outcome: sql.lit<'open'>('open') })),
     )
     .execute();
 }
@@ -209,9 +207,7 @@ export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
   await store.kysely
     .updateTable('foreign_writes')
     .set({ outcome: 'done', verified_at: store.now })
-    .where('tenant_id', '=', ref.tenantId)
-    .where('record_id', '=', ref.jobCandidateId)
-    .where('period', '=', ref.period)
+    .where(has({ tenant_id: ref.tenantId, record_id: ref.jobCandidateId, period: ref.period }))
     .where('target', 'in', ['external-status', 'custom-fields'])
     .where('outcome', 'in', ['open', 'done'])
     .where('verified_at', 'is', null)
@@ -264,7 +260,7 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
   const { after, isOfHire = false } = filter;
   if (isOfHire) return whole;
   const purged = (await listPurged(store, filter)).filter(
-    (row) => after === undefined || Number(row.sent_at) < after[0] || row.record_id > after[1],
+    (row) => after === undefined || row.sent_at < after[0] || row.record_id > after[1],
   );
   if (purged.length === 0) return whole;
   const all = [...whole, ...purged].sort(latestFirst);
@@ -272,7 +268,7 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
 }
 
 function latestFirst(one: ForeignWriteRow, other: ForeignWriteRow): number {
-  return Number(other.sent_at) - Number(one.sent_at) || (one.record_id < other.record_id ? -1 : 1);
+  return other.sent_at - one.sent_at || (one.record_id < other.record_id ? -1 : 1);
 }
 
 function isBehind([sentAt, recordId]: readonly [number, string]) {
@@ -298,8 +294,7 @@ export async function purgeBatches(store: Store, batchIds: readonly string[]): P
       .where('batch_id', 'in', batchIds)
       .where('batch_id', 'not in', open)
       .where('outcome', '!=', 'open')
-      .where('period', 'is', null)
-      .where('verb', 'is', null)
+      .where(has({ period: null, verb: null }))
       .where((eb) => eb.or([eb('foreign_id', 'is', null), eb('target', '=', sql.lit('candidate-value'))]))
       .returningAll()
       .execute();
@@ -307,7 +302,7 @@ export async function purgeBatches(store: Store, batchIds: readonly string[]): P
     for (const rows of pages.values()) {
       const [{ tenant_id, run_id, target, mapping_hash, by }] = rows as [ForeignWriteRow];
       const common = { tenant_id, run_id, target, mapping_hash, by, purged_at: store.now };
-      const sent_at = Math.min(...rows.map((row) => Number(row.sent_at)));
+      const sent_at = Math.min(...rows.map((row) => row.sent_at));
       const page = { ...common, page_id: randomUUID(), sent_at, records: JSON.stringify(alike(rows)) };
       await kysely.insertInto('purged_writes').values(page).execute();
     }

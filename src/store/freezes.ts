@@ -104,7 +104,7 @@ export async function listFreezes({ kysely }: StoreTables): Promise<Freeze[]> {
     .execute();
   return rows.map((row) => ({
     ...named(row.tenant_id === FLEET ? undefined : row.tenant_id),
-    since: Number(row.frozen_at),
+    since: row.frozen_at,
     by: row.frozen_by ?? '',
   }));
 }

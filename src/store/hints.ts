@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Store, withTenantsOf } from './open-store.ts';
+import { has, type Store, withTenantsOf } from './open-store.ts';
 
 /** Databases limit the parameters of a statement. */
 const AT_ONCE = 1_000;
@@ -60,11 +60,10 @@ export async function readHints(store: Store, tenantId: string, stream: string, 
   const all = store.kysely
     .selectFrom('hints')
     .select(['record_id', 'hinted_at', 'gone'])
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
+    .where(has({ tenant_id: tenantId, stream }))
     .orderBy('hinted_at');
   const rows = await (limit === undefined ? all : all.limit(limit)).execute();
-  return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at), gone: row.gone === 1 }));
+  return rows.map((row) => ({ recordId: row.record_id, hintedAt: row.hinted_at, gone: row.gone === 1 }));
 }
 
 /** When each stream's oldest hint was made. A few index steps per stream, however many hints it has. */
@@ -82,7 +81,7 @@ export async function oldestHints(store: Store): Promise<{ tenantId: string; str
     select tenant_id, stream, (select min(hinted_at) from hints
       where hints.tenant_id = streams.tenant_id and hints.stream = streams.stream) as hinted_at
     from streams where stream is not null`.execute(store.kysely);
-  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, hintedAt: Number(row.hinted_at) }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, hintedAt: row.hinted_at }));
 }
 
 /** Clears the hints of a stream, or of the named records, that a pass begun after them has answered. */
@@ -93,8 +92,7 @@ export async function clearHintsUntil(
 ): Promise<void> {
   const old = store.kysely
     .deleteFrom('hints')
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
+    .where(has({ tenant_id: tenantId, stream }))
     .where('hinted_at', '<=', until);
   await (recordIds === undefined ? old : old.where('record_id', 'in', recordIds)).execute();
 }
@@ -109,8 +107,7 @@ export async function clearHints(
   for (const [hintedAt, together] of Map.groupBy(hints, (hint) => hint.hintedAt))
     await store.kysely
       .deleteFrom('hints')
-      .where('tenant_id', '=', tenantId)
-      .where('stream', '=', stream)
+      .where(has({ tenant_id: tenantId, stream }))
       .where(
         'record_id',
         'in',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import type { ConnectionKey } from './employments.ts';
-import { hireColumns, readClock, type Store } from './open-store.ts';
+import { has, hireColumns, readClock, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { DocumentState, HireDocumentRow } from './push-tables.ts';
 import type { HireRow } from './schema.ts';
@@ -34,8 +34,7 @@ export async function hiresDueForDocuments(
         .onRef('d.period', '=', 'h.period'),
     )
     .selectAll('h')
-    .where('h.tenant_id', '=', tenantId)
-    .where('h.state', '=', 'done')
+    .where(has({ 'h.tenant_id': tenantId, 'h.state': 'done' }))
     .where((eb) => {
       const isLate = eb.or([
         eb('d.looked_at', 'is', null),
@@ -70,7 +69,7 @@ export async function readHireDocuments(
   const rows = await store.kysely
     .selectFrom('hire_documents')
     .selectAll()
-    .where((eb) => eb.and(hireColumns(ref)))
+    .where(has(hireColumns(ref)))
     .execute();
   return { rows: new Map(rows.map((row) => [row.document, row])), now: await readClock(store) };
 }
@@ -81,7 +80,7 @@ export async function documentsToTell(store: Store, tenantId: string, runId: str
   return [
     // Written literally, so that the planner uses the partial index.
     ...(await own.where(sql<boolean>`state in ('refused', 'unlike')`).execute()),
-    ...(await own.where('state', '=', 'delivered').where('run_id', '=', runId).execute()),
+    ...(await own.where(has({ state: 'delivered', run_id: runId })).execute()),
   ];
 }
 
@@ -115,10 +114,7 @@ export async function sendDocument(
   const { numUpdatedRows } = await store.kysely
     .updateTable('hire_documents')
     .set({ ...sent, attempt: before.attempt + 1 })
-    .where((eb) => eb.and(hireColumns(ref)))
-    .where('document', '=', document)
-    .where('state', '=', before.state)
-    .where('attempt', '=', before.attempt)
+    .where(has({ ...hireColumns(ref), document, state: before.state, attempt: before.attempt }))
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }

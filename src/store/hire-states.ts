@@ -13,7 +13,7 @@ import { FLEET } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { hireBehind, hiresWith } from './hires.ts';
 import { closeHoldsOf } from './holds.ts';
-import { hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireColumns, hireOf, type Store } from './open-store.ts';
 import { leaveEmployee, releasePeople } from './people.ts';
 import { inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
@@ -33,7 +33,7 @@ export async function endHire(
     const ended = await open.kysely
       .updateTable('hires')
       .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
-      .where((eb) => eb.and(hireColumns(key)))
+      .where(has(hireColumns(key)))
       .where('state', 'in', from)
       .returningAll()
       .executeTakeFirst();
@@ -68,7 +68,7 @@ export async function endOutlived(store: Store, { tenant_id, job_candidate_id, p
   const outlived = await store.kysely
     .selectFrom('hires')
     .selectAll()
-    .where((eb) => eb.and({ tenant_id, job_candidate_id, state: 'open' }))
+    .where(has({ tenant_id, job_candidate_id, state: 'open' }))
     .where('period', '<', period)
     .execute();
   for (const row of outlived) await endEarlier(store, row);
@@ -83,9 +83,7 @@ export async function moveResting(store: Store, seen: HireRow, state: 'open' | '
     const moved = await open.kysely
       .updateTable('hires')
       .set({ state, updated_at: store.now, ...(state === 'open' ? openedAgain(store) : { step: 'ended' as const }) })
-      .where((eb) => eb.and(hireColumns(hireOf(seen))))
-      .where('state', '=', seen.state)
-      .where('updated_at', '=', seen.updated_at)
+      .where(has({ ...hireColumns(hireOf(seen)), state: seen.state, updated_at: seen.updated_at }))
       .returningAll()
       .executeTakeFirst();
     if (state === 'left' && moved !== undefined) await leaveEmployee(open, moved);
@@ -111,7 +109,7 @@ export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow
   const row = store.kysely
     .selectFrom('hires')
     .select('state')
-    .where((eb) => eb.and(hireColumns(key)));
+    .where(has(hireColumns(key)));
   const locked = await (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirst();
   if (locked === undefined) throw hireBehind(key);
   return locked;
@@ -126,8 +124,7 @@ export async function openHiresAfter(
   const rows = await store.kysely
     .selectFrom('hires')
     .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'open')
+    .where(has({ tenant_id: tenantId, state: 'open' }))
     .where('job_candidate_id', '>', after)
     .orderBy('job_candidate_id')
     .limit(limit)
@@ -140,8 +137,7 @@ export async function openHiresSince({ kysely, now }: Store, tenantId: string, q
   const rows = await kysely
     .selectFrom('hires')
     .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'open')
+    .where(has({ tenant_id: tenantId, state: 'open' }))
     .where('updated_at', '<=', sql<number>`${now} - ${sql.lit(quietMs)}`)
     .orderBy('opened_at')
     .execute();
@@ -156,8 +152,7 @@ export async function baselineHires(
   const rows = await store.kysely
     .selectFrom('hires')
     .select(['job_candidate_id', 'job_id'])
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'before-go-live')
+    .where(has({ tenant_id: tenantId, state: 'before-go-live' }))
     .where('candidate_id', 'is not', null)
     // What was only observed or passed over since was not recorded by the baseline.
     .where('observed', 'is', null)
@@ -189,7 +184,7 @@ export async function ownTimeOf(store: Store, key: HireRef): Promise<number> {
   const row = await store.kysely
     .selectFrom('hires')
     .select(sql<number>`${store.now} - ${onItsOwnSince(store)} - ${pending}`.as('ms'))
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .executeTakeFirst();
   return Math.max(0, Number(row?.ms ?? 0));
 }
@@ -228,5 +223,5 @@ export async function oldestOwnTimes(store: Store): Promise<{ tenantId: string; 
     .where('tenants.state', '=', 'active')
     .where(sql<boolean>`not exists (select 1 from freezes where freezes.tenant_id in (tenants.tenant_id, ${FLEET}))`)
     .execute();
-  return rows.flatMap(({ tenant_id: tenantId, ms }) => (ms === null ? [] : [{ tenantId, ms: Number(ms) }]));
+  return rows.flatMap(({ tenant_id: tenantId, ms }) => (ms === null ? [] : [{ tenantId, ms: ms }]));
 }

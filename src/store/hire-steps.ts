@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import { hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireColumns, hireOf, type Store } from './open-store.ts';
 import type { HireRow, HireStepTable } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -47,8 +47,7 @@ export async function hiresDueForStep(
     )
     .leftJoin('holds as q', 'q.hold_id', 's.hold_id')
     .selectAll('h')
-    .where('h.tenant_id', '=', tenantId)
-    .where('h.state', '=', 'done')
+    .where(has({ 'h.tenant_id': tenantId, 'h.state': 'done' }))
     .where('h.employee_id', 'is not', null)
     .where('h.connection', '=', connection)
     .where((eb) => {
@@ -78,7 +77,7 @@ export function readStep({ kysely }: Store, key: StepKey): Promise<HireStepRow |
   return kysely
     .selectFrom('hire_steps')
     .selectAll()
-    .where((eb) => eb.and(stepColumns(key)))
+    .where(has(stepColumns(key)))
     .executeTakeFirst();
 }
 
@@ -110,7 +109,7 @@ export async function claimStep(
   const { numUpdatedRows } = await kysely
     .updateTable('hire_steps')
     .set({ state: 'sending', reference, run_id: runId, updated_at: now })
-    .where((eb) => eb.and(stepColumns(key)))
+    .where(has(stepColumns(key)))
     .where('state', '!=', 'done')
     .where((eb) =>
       eb.not(
@@ -118,9 +117,9 @@ export async function claimStep(
           eb
             .selectFrom('hire_steps as o')
             .select('o.period')
-            .where('o.destination', '=', destination)
-            .where('o.reference', '=', reference)
-            .where('o.state', '=', sql.lit('sending'))
+            .where(
+              has({ 'o.destination': destination, 'o.reference': reference, 'o.state': sql.lit<'sending'>('sending') }),
+            )
             .where((other) => other.not(other.and(asOther(key)))),
         ),
       ),
@@ -142,8 +141,7 @@ export async function accountOf(
   const rows = await kysely
     .selectFrom('hire_steps')
     .select(['account_id', 'plan'])
-    .where('destination', '=', destination)
-    .where('reference', '=', reference)
+    .where(has({ destination, reference }))
     .where('account_id', 'is not', null)
     .orderBy('done_at', 'desc')
     .execute();
@@ -168,8 +166,7 @@ export async function settleStep(store: Store, key: StepKey, runId: string, sett
   const { numUpdatedRows } = await kysely
     .updateTable('hire_steps')
     .set({ ...settled, reason, updated_at: now, ...(settled.state === 'done' && { done_at: now }) })
-    .where((eb) => eb.and(stepColumns(key)))
-    .where('run_id', '=', runId)
+    .where(has({ ...stepColumns(key), run_id: runId }))
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }

@@ -1,7 +1,7 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Employee, employeeIn, HIRE_BEHIND, type HireRef, type HireState } from '../hire/hire.ts';
-import { batchesOf, hireColumns, type Store } from './open-store.ts';
+import { batchesOf, has, hireColumns, type Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
 
 /** The newest period of this job candidate. */
@@ -9,8 +9,7 @@ export async function latestHire(store: Store, tenantId: string, jobCandidateId:
   return store.kysely
     .selectFrom('hires')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('job_candidate_id', '=', jobCandidateId)
+    .where(has({ tenant_id: tenantId, job_candidate_id: jobCandidateId }))
     .orderBy('period', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -26,8 +25,7 @@ export async function hasOtherHire(
   const other = await store.kysely
     .selectFrom('hires')
     .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('candidate_id', '=', candidateId)
+    .where(has({ tenant_id: tenantId, candidate_id: candidateId }))
     .where('job_candidate_id', '!=', jobCandidateId)
     .limit(1)
     .executeTakeFirst();
@@ -45,7 +43,7 @@ export async function findHireRow(store: Store, key: HireRef): Promise<HireRow |
   return store.kysely
     .selectFrom('hires')
     .selectAll()
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .executeTakeFirst();
 }
 
@@ -74,7 +72,7 @@ export async function hiresWith(
   return kysely
     .selectFrom('hires')
     .selectAll()
-    .where((eb) => eb.and({ employee_id: id, connection }))
+    .where(has({ employee_id: id, connection }))
     .where('state', 'in', states)
     .orderBy('opened_at', 'desc')
     .execute();
@@ -145,17 +143,13 @@ export async function updateHire(
       updated_at: store.now,
       ...(typeof change.onboarding_status === 'string' ? { onboarding_read_at: store.now } : {}),
     })
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('state', '=', 'open');
+    .where(has({ ...hireColumns(key), state: 'open' }));
   await (during === undefined ? update : update.where('enrolment', '=', during.enrolment)).execute();
 }
 
 /** The row of a hire if it is in this state; Postgres locks it until the transaction ends. */
 export function openHire(store: Store, key: HireRef, state: HireState = 'open') {
-  const row = store.kysely
-    .selectFrom('hires')
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('hires.state', '=', state);
+  const row = store.kysely.selectFrom('hires').where(has({ ...hireColumns(key), 'hires.state': state }));
   return store.kind === 'postgres' ? row.forUpdate() : row;
 }
 
@@ -219,8 +213,7 @@ export async function reserveCancellation(
     const { count } = await trx
       .selectFrom('hires')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('tenant_id', '=', ref.tenantId)
-      .where('employee_id', 'is', null)
+      .where(has({ tenant_id: ref.tenantId, employee_id: null }))
       .where(({ eb, or, and, not }) => {
         const since = eb(store.now, '-', eb.val(windowMs));
         return or([
@@ -234,7 +227,7 @@ export async function reserveCancellation(
         ]);
       })
       .executeTakeFirstOrThrow();
-    if (Number(count) >= most) return false;
+    if (count >= most) return false;
     await updateHire({ ...store, kysely: trx }, ref, { step: 'cancel' });
     return true;
   });
@@ -264,7 +257,7 @@ export async function unmadeHiresOf(
   const hires: HireRow[] = [];
   for (const some of batchesOf(ids)) {
     const rows = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
-    const unmade = rows.where('state', '=', 'open').where('employee_id', 'is', null);
+    const unmade = rows.where(has({ state: 'open', employee_id: null }));
     hires.push(...(await unmade.where(column, 'in', some).execute()));
   }
   return hires;
@@ -279,7 +272,7 @@ interface HireCount {
 /** Number of hires by tenant and state; the database maintains these counts. */
 export async function countHires(store: Store): Promise<HireCount[]> {
   const rows = await store.kysely.selectFrom('hire_counts').selectAll().where('count', '>', 0).execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, state: row.state, count: Number(row.count) }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, state: row.state, count: row.count }));
 }
 
 /** How many hires each tenant began since this moment (database clock, ms); one index lookup per tenant. */

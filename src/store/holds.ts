@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { GivenAnswer } from '../hire/answers.ts';
 import type { HireRef } from '../hire/hire.ts';
-import { batchesOf, hireColumns, type Store } from './open-store.ts';
+import { batchesOf, has, hireColumns, type Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -71,8 +71,7 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
   const last = await store.kysely
     .selectFrom('holds')
     .selectAll()
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('code', '=', code)
+    .where(has({ ...hireColumns(key), code }))
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('opened_at', 'desc')
     .limit(1)
@@ -96,8 +95,7 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
       notified_at: null,
       history: JSON.stringify([...earlierAnswers(last), earlier]),
     })
-    .where('hold_id', '=', last.hold_id)
-    .where('closed_at', '=', last.closed_at)
+    .where(has({ hold_id: last.hold_id, closed_at: last.closed_at }))
     .executeTakeFirst();
   return reopened.numUpdatedRows === 1n ? last.hold_id : undefined;
 }
@@ -148,7 +146,7 @@ export async function takeRefusal(
 ): Promise<string | undefined> {
   const taken = await kysely
     .deleteFrom('refusals')
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .returning(['code', 'message'])
     .executeTakeFirst();
   const [own, rest] = asked.message.split('…', 2);
@@ -168,8 +166,7 @@ function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: 
     .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', jobCandidateId === undefined ? 'is' : '=', jobCandidateId ?? null)
     .where('period', period === undefined ? 'is' : '=', period ?? null)
-    .where('code', '=', code)
-    .where('closed_at', 'is', null)
+    .where(has({ code, closed_at: null }))
     .executeTakeFirst();
 }
 
@@ -178,9 +175,7 @@ export function tenantHoldsOf({ kysely }: Store, tenantId: string, code: string)
   return kysely
     .selectFrom('holds')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('job_candidate_id', 'is', null)
-    .where('code', '=', code)
+    .where(has({ tenant_id: tenantId, job_candidate_id: null, code }))
     .execute();
 }
 
@@ -198,12 +193,10 @@ export function questionAfter({ kysely }: Store, was: HoldRow): Promise<HoldRow 
   const query = kysely
     .selectFrom('holds')
     .selectAll()
-    .where('tenant_id', '=', was.tenant_id)
-    .where('closed_at', 'is', null)
-    .where('answered_at', 'is', null);
+    .where(has({ tenant_id: was.tenant_id, closed_at: null, answered_at: null }));
   const own =
     was.job_candidate_id === null
-      ? query.where('job_candidate_id', 'is', null).where('code', '=', was.code)
+      ? query.where(has({ job_candidate_id: null, code: was.code }))
       : query.where('job_candidate_id', '=', was.job_candidate_id);
   return own.executeTakeFirst();
 }
@@ -213,7 +206,7 @@ export function holdsOfHire({ kysely }: Store, key: HireRef): Promise<HoldRow[]>
   return kysely
     .selectFrom('holds')
     .selectAll()
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .orderBy('opened_at')
     .execute();
 }
@@ -245,7 +238,7 @@ export async function countOpenHolds(store: Store): Promise<{ tenantId: string; 
     .where(WAITING)
     .groupBy(['tenant_id', 'code'])
     .execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: Number(row.count) }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: row.count }));
 }
 
 /** Open holds of a tenant, also of a removed one. */
@@ -256,7 +249,7 @@ export async function countHoldsLeft({ kysely }: Store, tenantId: string): Promi
     .where('tenant_id', '=', tenantId)
     .where(sql<boolean>`closed_at is null`)
     .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return row.count;
 }
 
 interface PersonsAnswer {
@@ -276,9 +269,7 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
       answered_at: store.now,
       answered_by: given.by,
     })
-    .where('hold_id', '=', holdId)
-    .where('closed_at', 'is', null)
-    .where('answered_at', 'is', null)
+    .where(has({ hold_id: holdId, closed_at: null, answered_at: null }))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -310,8 +301,7 @@ function closing(store: Store, of: Partial<Pick<HoldRow, 'hold_id' | 'tenant_id'
   return store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
-    .where((eb) => eb.and(of))
-    .where('closed_at', 'is', null);
+    .where(has({ ...of, closed_at: null }));
 }
 
 /** Closes a tenant's holds whose cause is gone: those with this code, or with all codes like `HRIS_%`. */
@@ -335,8 +325,7 @@ export async function tenantsHeldLike({ kysely }: Store, pattern: string): Promi
   const rows = await kysely
     .selectFrom('holds')
     .select('tenant_id')
-    .where('closed_at', 'is', null)
-    .where('job_candidate_id', 'is', null)
+    .where(has({ closed_at: null, job_candidate_id: null }))
     .where('code', 'like', pattern)
     .execute();
   return new Set(rows.map((row) => row.tenant_id));
@@ -347,9 +336,7 @@ export async function unnotifiedHolds(store: Store, tenantId: string, limit: num
   return store.kysely
     .selectFrom('holds')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('notified_at', 'is', null)
-    .where('closed_at', 'is', null)
+    .where(has({ tenant_id: tenantId, notified_at: null, closed_at: null }))
     .orderBy('opened_at')
     .limit(limit)
     .execute();
@@ -374,7 +361,7 @@ export async function unheardAnswers(
     .orderBy('answered_at')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ ...row, now: Number(row.now) }));
+  return rows.map((row) => ({ ...row, now: row.now }));
 }
 
 /** The latest answered hold of this hire since the hire was opened; it may be closed. */
@@ -382,7 +369,7 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
   return store.kysely
     .selectFrom('holds')
     .selectAll()
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at', 'desc')
@@ -395,7 +382,7 @@ export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer
   const rows = await store.kysely
     .selectFrom('holds')
     .select(['code', 'answer', 'answer_arguments', 'details', 'answered_at', 'former_hris'])
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at')
@@ -415,7 +402,7 @@ function openedAt(store: Store, key: HireRef) {
   return store.kysely
     .selectFrom('hires')
     .select('hires.opened_at')
-    .where((eb) => eb.and(hireColumns(key)));
+    .where(has(hireColumns(key)));
 }
 
 /** Job candidates whose hire has an open hold with this code. */
@@ -423,16 +410,17 @@ export async function hiresHeld({ kysely }: Store, tenantId: string, code: strin
   const rows = await kysely
     .selectFrom('holds')
     .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('code', '=', code)
-    .where('closed_at', 'is', null)
+    .where(has({ tenant_id: tenantId, code, closed_at: null }))
     .execute();
   return new Set(rows.map((row) => row.job_candidate_id));
 }
 
 /** Whether this tenant was ever asked this, about whomever. */
 export async function wasHeld({ kysely }: Store, tenantId: string, code: string): Promise<boolean> {
-  const held = kysely.selectFrom('holds').select('hold_id').where('tenant_id', '=', tenantId).where('code', '=', code);
+  const held = kysely
+    .selectFrom('holds')
+    .select('hold_id')
+    .where(has({ tenant_id: tenantId, code }));
   return (await held.limit(1).execute()).length > 0;
 }
 
@@ -461,8 +449,7 @@ export async function lastAnsweredAt(store: Store, key: HireRef, code: string): 
   const rows = await store.kysely
     .selectFrom('holds')
     .select(['answered_at', 'history'])
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('code', '=', code)
+    .where(has({ ...hireColumns(key), code }))
     .execute();
   const times = rows.flatMap((row) => [
     ...earlierAnswers(row).map(({ at }) => at),
@@ -480,5 +467,5 @@ export async function openDepartures({ kysely }: Store, codes: readonly string[]
     .where('code', 'in', codes)
     .execute();
   const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
-  return new Map([...byTenant].map(([tenantId, own]) => [tenantId, own.map(({ opened_at: at }) => Number(at))]));
+  return new Map([...byTenant].map(([tenantId, own]) => [tenantId, own.map(({ opened_at: at }) => at)]));
 }

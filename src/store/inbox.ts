@@ -3,7 +3,7 @@ import pg from 'pg';
 import { selectRows } from '../sql/dialects.ts';
 import { createConnection } from '../sql/open-database.ts';
 import { within } from '../within.ts';
-import { onceNow, type Store, withTenantsOf } from './open-store.ts';
+import { has, onceNow, type Store, withTenantsOf } from './open-store.ts';
 import { type InboxState, type LeftState, leftStates, type Tables } from './schema.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
@@ -122,9 +122,9 @@ export async function lookForDue(store: Store): Promise<InboxLook> {
     )
     select tenant_id, case when due_at > paused_until then due_at else paused_until end - now as in_ms
     from waiting where at_work = 1 and due_at is not null order by due_at`.execute(store.kysely);
-  const later = rows.map((row) => Number(row.in_ms)).filter((inMs) => inMs > 0);
+  const later = rows.map((row) => row.in_ms).filter((inMs) => inMs > 0);
   return {
-    due: rows.filter((row) => Number(row.in_ms) <= 0).map((row) => row.tenant_id),
+    due: rows.filter((row) => row.in_ms <= 0).map((row) => row.tenant_id),
     ...(later.length === 0 ? {} : { nextInMs: Math.min(...later) }),
   };
 }
@@ -142,8 +142,7 @@ export async function leaseDeliveries(
   const due = store.kysely
     .selectFrom('inbox')
     .select(['body_hash', 'event'])
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'waiting')
+    .where(has({ tenant_id: tenantId, state: 'waiting' }))
     .where('due_at', '<=', onceNow(store))
     .orderBy('due_at')
     .limit(limit);
@@ -164,8 +163,8 @@ export async function leaseDeliveries(
     bodyHash: row.body_hash,
     event: row.event,
     ids: JSON.parse(row.ids) as DeliveryIds,
-    receivedAt: Number(row.received_at),
-    leasedUntil: Number(row.due_at),
+    receivedAt: row.received_at,
+    leasedUntil: row.due_at,
     failures: row.failures,
   }));
   return leased.sort((one, other) => one.receivedAt - other.receivedAt);
@@ -227,9 +226,9 @@ async function countWhere(store: Store, open: Expression<SqlBool>): Promise<Inbo
   return rows.map((row) => ({
     tenantId: row.tenant_id,
     state: row.state,
-    count: Number(row.count),
-    oldestAt: Number(row.oldest_at),
-    isAtWork: Number(row.at_work) === 1,
+    count: row.count,
+    oldestAt: row.oldest_at,
+    isAtWork: row.at_work === 1,
   }));
 }
 
@@ -247,11 +246,10 @@ async function update(
       .set(change)
       .where('tenant_id', '=', tenantId)
       .where('body_hash', 'in', hashes)
-      .where('state', '=', 'waiting')
-      .where('due_at', '=', leasedUntil)
+      .where(has({ state: 'waiting', due_at: leasedUntil }))
       .returning(['body_hash', 'due_at'])
       .execute();
-    const dueAt = new Map(changed.map((row) => [row.body_hash, Number(row.due_at)]));
+    const dueAt = new Map(changed.map((row) => [row.body_hash, row.due_at]));
     for (const row of together) row.leasedUntil = dueAt.get(row.bodyHash) ?? leasedUntil;
   }
 }
@@ -375,7 +373,7 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
     event: row.event,
     ids: JSON.parse(row.ids) as DeliveryIds,
     state: row.state,
-    receivedAt: Number(row.received_at),
+    receivedAt: row.received_at,
     failures: row.failures,
     lastError: row.last_error,
   }));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { openHire } from './hires.ts';
-import { hireColumns, onceNow, type Store } from './open-store.ts';
+import { has, hireColumns, onceNow, type Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -79,8 +79,7 @@ export async function requestUnderWay(store: Store, key: HireRef, lookedAt: numb
     .selectFrom('intents')
     .select('give_up_at')
     .select(store.now.as('now'))
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('outcome', '=', 'open')
+    .where(has({ ...hireColumns(key), outcome: 'open' }))
     .where((eb) => eb.or([eb('give_up_at', '>', store.now), eb('sent_at', '>=', lookedAt)]))
     .orderBy('give_up_at', 'desc')
     .limit(1)
@@ -100,10 +99,7 @@ export async function latestIntent(store: Store, key: HireRef, verb: string): Pr
     .selectFrom('intents')
     .selectAll()
     .select(store.now.as('now'))
-    .where('tenant_id', '=', key.tenantId)
-    .where('verb', '=', verb)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where(has({ tenant_id: key.tenantId, verb, job_candidate_id: key.jobCandidateId, period: key.period }))
     .orderBy('attempt', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -119,8 +115,7 @@ export async function decideIntent(
   await store.kysely
     .updateTable('intents')
     .set({ outcome, result: JSON.stringify(result), decided_at: store.now })
-    .where((eb) => eb.and(attemptColumns(intent)))
-    .where('outcome', '=', 'open')
+    .where(has({ ...attemptColumns(intent), outcome: 'open' }))
     .execute();
 }
 
@@ -129,8 +124,7 @@ export async function refuseMade(store: Store, intent: IntentRow, result: unknow
   await store.kysely
     .updateTable('intents')
     .set({ outcome: 'refused', result: JSON.stringify(result), decided_at: store.now })
-    .where((eb) => eb.and(attemptColumns(intent)))
-    .where('outcome', '=', 'done')
+    .where(has({ ...attemptColumns(intent), outcome: 'done' }))
     .execute();
 }
 
@@ -143,8 +137,7 @@ export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<
   const row = await store.kysely
     .selectFrom('intents')
     .select('verb')
-    .where('tenant_id', '=', tenantId)
-    .where('outcome', '=', sql.lit('open'))
+    .where(has({ tenant_id: tenantId, outcome: sql.lit<'open'>('open') }))
     .where('give_up_at', '>', onceNow(store))
     .limit(1)
     .executeTakeFirst();
@@ -164,8 +157,6 @@ export function unnotedCreates({ kysely }: Pick<Store, 'kysely'>, outcomes: read
         .onRef('intents.job_candidate_id', '=', 'hires.job_candidate_id')
         .onRef('intents.period', '=', 'hires.period'),
     )
-    .where('hires.state', '=', 'open')
-    .where('hires.employee_id', 'is', null)
-    .where('intents.verb', '=', 'create-employee')
+    .where(has({ 'hires.state': 'open', 'hires.employee_id': null, 'intents.verb': 'create-employee' }))
     .where('intents.outcome', 'in', outcomes);
 }

@@ -1,5 +1,5 @@
 import { stoppedAmong } from './consents.ts';
-import { batchesOf, readClock, type Store } from './open-store.ts';
+import { batchesOf, has, readClock, type Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import type { InvitationRow, StageMoveRow } from './push-tables.ts';
 
@@ -35,8 +35,7 @@ export async function readInvitationsOf(
     const rows = await kysely
       .selectFrom('invitations')
       .selectAll()
-      .where('tenant_id', '=', tenantId)
-      .where('assessment_id', '=', assessmentId)
+      .where(has({ tenant_id: tenantId, assessment_id: assessmentId }))
       .where('candidate_id', 'in', some)
       .execute();
     for (const row of rows) found.set(row.candidate_id, row);
@@ -97,9 +96,7 @@ export async function sendInvitations(
           : await trx
               .updateTable('invitations')
               .set({ ...now, attempt: before.attempt + 1, in_doubt: before.state === 'sent' ? 1 : before.in_doubt })
-              .where((eb) => eb.and(key))
-              .where('state', '=', before.state)
-              .where('attempt', '=', before.attempt)
+              .where(has({ ...key, state: before.state, attempt: before.attempt }))
               .returningAll()
               .executeTakeFirst();
       if (row !== undefined) rows.push(row);
@@ -140,11 +137,9 @@ export async function lastRefusal(
   const { at } = await kysely
     .selectFrom(table)
     .select(({ fn }) => fn.max('decided_at').as('at'))
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'absent')
-    .where('code', '=', code)
+    .where(has({ tenant_id: tenantId, state: 'absent', code }))
     .executeTakeFirstOrThrow();
-  return at === null ? null : Number(at);
+  return at === null ? null : at;
 }
 
 /** Recorded moves of these applications for one flow, by application. */
@@ -154,7 +149,10 @@ export async function readMovesOf(
   flow: string,
   jobCandidateIds: readonly string[],
 ): Promise<Map<string, StageMoveRow>> {
-  const own = kysely.selectFrom('stage_moves').selectAll().where('tenant_id', '=', tenantId).where('flow', '=', flow);
+  const own = kysely
+    .selectFrom('stage_moves')
+    .selectAll()
+    .where(has({ tenant_id: tenantId, flow }));
   const found = new Map<string, StageMoveRow>();
   for (const some of batchesOf(jobCandidateIds))
     for (const row of await own.where('job_candidate_id', 'in', some).execute()) found.set(row.job_candidate_id, row);
@@ -196,9 +194,7 @@ export async function sendMove(
     return kysely
       .updateTable('stage_moves')
       .set({ ...row, attempt: before.attempt + 1 })
-      .where((eb) => eb.and(keyOf(before)))
-      .where('state', '=', before.state)
-      .where('attempt', '=', before.attempt)
+      .where(has({ ...keyOf(before), state: before.state, attempt: before.attempt }))
       .returningAll()
       .executeTakeFirst();
   });
@@ -213,7 +209,7 @@ export async function settleMove(
   await store.kysely
     .updateTable('stage_moves')
     .set({ code: null, ...change, decided_at: store.now })
-    .where((eb) => eb.and({ ...keyOf(row), state: 'sent', attempt: row.attempt }))
+    .where(has({ ...keyOf(row), state: 'sent', attempt: row.attempt }))
     .execute();
 }
 

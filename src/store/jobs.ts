@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { forgetPair } from './exchange-pairs.ts';
-import { readClock, type Store } from './open-store.ts';
+import { has, readClock, type Store } from './open-store.ts';
 import type { RequisitionRow } from './push-tables.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -43,8 +43,7 @@ export async function readJob(store: Store, tenantId: string, jobId: string): Pr
   const row = await store.kysely
     .selectFrom('jobs')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('job_id', '=', jobId)
+    .where(has({ tenant_id: tenantId, job_id: jobId }))
     .executeTakeFirst();
   return row === undefined ? undefined : snapshot(row);
 }
@@ -55,7 +54,7 @@ export async function countJobs(store: Store, tenantId: string): Promise<number>
     .select((eb) => eb.fn.countAll<number>().as('jobs'))
     .where('tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow();
-  return Number(jobs);
+  return jobs;
 }
 
 /** All jobs of the tenant, or those with these ids. */
@@ -94,8 +93,7 @@ export async function markListed(
       await trx
         .updateTable('jobs')
         .set({ listed_totals: totals })
-        .where('tenant_id', '=', tenantId)
-        .where('job_id', '=', jobId)
+        .where(has({ tenant_id: tenantId, job_id: jobId }))
         .where((eb) => eb.or([eb('listed_totals', 'is', null), eb('listed_totals', '!=', totals)]))
         .execute();
   });
@@ -106,7 +104,7 @@ function snapshot(row: { job_id: string; record: string; listed_totals: string |
     jobId: row.job_id,
     record: JSON.parse(row.record) as Record<string, unknown>,
     listedTotals: row.listed_totals,
-    seenAt: Number(row.seen_at),
+    seenAt: row.seen_at,
   };
 }
 
@@ -134,7 +132,7 @@ export async function readStageFilter(
     .executeTakeFirst();
   if (row === undefined || row.stage_filter === null) return undefined;
   const filter = JSON.parse(row.stage_filter) as StageFilter;
-  const ageMs = Number(row.now) - Number(row.stage_filter_at);
+  const ageMs = row.now - Number(row.stage_filter_at);
   return filter.key === key && ageMs <= maxAgeMs ? filter : undefined;
 }
 
@@ -180,10 +178,7 @@ export async function sendRequisition(
   const { numUpdatedRows } = await store.kysely
     .updateTable('requisitions')
     .set({ ...sent, attempt: before.attempt + 1 })
-    .where('tenant_id', '=', tenantId)
-    .where('requisition_id', '=', requisitionId)
-    .where('state', '=', before.state)
-    .where('attempt', '=', before.attempt)
+    .where(has({ tenant_id: tenantId, requisition_id: requisitionId, state: before.state, attempt: before.attempt }))
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }
@@ -196,11 +191,7 @@ export async function linkRequisition(store: Store, key: Key, jobId: string): Pr
   const known = { state: 'created' as const, job_id: jobId, hold_id: null };
   const { tenant_id: tenantId, requisition_id: pairId } = key;
   await store.kysely.transaction().execute(async (kysely) => {
-    const before = await kysely
-      .selectFrom('requisitions')
-      .select('job_id')
-      .where((eb) => eb.and({ ...key }))
-      .executeTakeFirst();
+    const before = await kysely.selectFrom('requisitions').select('job_id').where(has(key)).executeTakeFirst();
     if (before !== undefined && before.job_id !== jobId)
       await forgetPair({ ...store, kysely }, { tenantId, stream: POSITIONS, pairId });
     await kysely
@@ -220,7 +211,6 @@ export async function settleRequisition(
   await store.kysely
     .updateTable('requisitions')
     .set({ hold_id: null, ...change })
-    .where('tenant_id', '=', tenant_id)
-    .where('requisition_id', '=', requisition_id)
+    .where(has({ tenant_id, requisition_id }))
     .execute();
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Employee, employeeIn, type HireState, type Side } from '../hire/hire.ts';
 import type { EmployedHow } from '../person/person.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { StreamKey } from './streams.ts';
 
@@ -58,8 +58,7 @@ export async function listPairs(
           exists(
             selectFrom('exchange_pairs as p')
               .select('p.pair_id')
-              .where('p.tenant_id', '=', scope.tenantId)
-              .where('p.stream', '=', scope.stream)
+              .where(has({ 'p.tenant_id': scope.tenantId, 'p.stream': scope.stream }))
               .whereRef('p.pair_id', '=', 'pairs.pair_id')
               .where('p.gone_at', 'is not', null),
           ),
@@ -77,8 +76,7 @@ export async function countPairs({ kysely }: Store, scope: PairScope, runId: str
   const goneBefore = kysely
     .selectFrom('exchange_pairs')
     .select('pair_id')
-    .where('tenant_id', '=', scope.tenantId)
-    .where('stream', '=', scope.stream)
+    .where(has({ tenant_id: scope.tenantId, stream: scope.stream }))
     .where('gone_at', 'is not', null)
     .where('missing_run', '<>', runId);
   const { count } = await kysely
@@ -86,7 +84,7 @@ export async function countPairs({ kysely }: Store, scope: PairScope, runId: str
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('pairs.pair_id', 'not in', goneBefore)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {
@@ -124,8 +122,7 @@ function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireS
     .selectFrom(employedRows({ kysely }).as('links'))
     .select(['links.employee_id as pair_id', 'links.candidate_id as partner_id'])
     .select(['links.job_candidate_id', 'links.period', 'links.how'])
-    .where('links.tenant_id', '=', tenantId)
-    .where('links.connection', '=', connection)
+    .where(has({ 'links.tenant_id': tenantId, 'links.connection': connection }))
     .$if(hireStates !== undefined, (query) =>
       query.where(({ exists, selectFrom }) =>
         exists(
@@ -143,8 +140,7 @@ function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireS
         exists(
           selectFrom(employedRows({ kysely }).as('later'))
             .select('later.employee_id')
-            .where('later.tenant_id', '=', tenantId)
-            .where('later.connection', '=', connection)
+            .where(has({ 'later.tenant_id': tenantId, 'later.connection': connection }))
             .whereRef('later.candidate_id', '=', 'links.candidate_id')
             .where(({ eb, refTuple }) =>
               eb(
@@ -165,16 +161,14 @@ function linkedJobs(kysely: Store['kysely'], { tenantId }: PairScope) {
     .selectFrom('requisitions as own')
     .select(['own.requisition_id as pair_id', 'own.job_id as partner_id'])
     .select([sql.lit('').as('job_candidate_id'), sql.lit(0).as('period')])
-    .where('own.tenant_id', '=', tenantId)
-    .where('own.state', '=', 'created')
+    .where(has({ 'own.tenant_id': tenantId, 'own.state': 'created' }))
     .where('own.job_id', 'is not', null)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
           selectFrom('requisitions as other')
             .select('other.requisition_id')
-            .where('other.tenant_id', '=', tenantId)
-            .where('other.state', '=', 'created')
+            .where(has({ 'other.tenant_id': tenantId, 'other.state': 'created' }))
             .whereRef('other.job_id', '=', 'own.job_id')
             .whereRef('other.requisition_id', '>', 'own.requisition_id'),
         ),
@@ -243,9 +237,7 @@ async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOut
   const rows = await kysely
     .selectFrom('field_conflicts')
     .select(['stream', 'field', 'code', count, (eb) => eb.fn.min('since').as('since')])
-    .where('tenant_id', '=', tenantId)
-    .where('kind', '=', 'quarantined')
-    .where('closed_at', 'is', null)
+    .where(has({ tenant_id: tenantId, kind: 'quarantined', closed_at: null }))
     .groupBy(['stream', 'field', 'code'])
     .execute();
   return rows.map(({ stream, field, code, ...row }) => ({
@@ -269,7 +261,7 @@ export async function countRefusedPairs(
     .where('tenant_id', 'in', tenantIds)
     .groupBy(['tenant_id', 'stream'])
     .execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: row.count }));
 }
 
 /** Pairs with one of these fields refused for one of these reasons. */
@@ -282,10 +274,7 @@ export async function findRefusedPairs(
     .selectFrom('field_conflicts')
     .select('pair_id')
     .distinct()
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('closed_at', 'is', null)
-    .where('kind', '=', 'quarantined')
+    .where(has({ tenant_id: tenantId, stream, closed_at: null, kind: 'quarantined' }))
     .where('field', 'in', fields)
     .where('code', 'in', codes)
     .execute();
@@ -301,21 +290,18 @@ export async function retryLeftOutPairs({ kysely }: Store, { tenantId, stream }:
   const refused = await kysely
     .updateTable('field_conflicts')
     .set({ partner_form: null, hris_form: null })
-    .where((eb) => eb.and(own))
-    .where('kind', '=', 'quarantined')
-    .where('closed_at', 'is', null)
+    .where(has({ ...own, kind: 'quarantined', closed_at: null }))
     .returning('pair_id')
     .execute();
   const others = await kysely
     .selectFrom('exchange_pairs')
     .select('pair_id')
-    .where((eb) => eb.and(own))
-    .where('gone_at', 'is', null)
+    .where(has({ ...own, gone_at: null }))
     .where((eb) => eb.or([eb('missing_side', 'is not', null), eb('sent', '<>', '{}')]))
     .execute();
   return [...new Set([...refused, ...others].map((row) => row.pair_id))];
 }
 
 function counted(stream: string, row: { count: number; since: number }): Omit<LeftOutPairs, 'why'> {
-  return { stream, count: Number(row.count), since: Number(row.since) };
+  return { stream, count: row.count, since: row.since };
 }

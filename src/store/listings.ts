@@ -3,7 +3,7 @@ import { type HireState, hireStates } from '../hire/hire.ts';
 import type { HireStepRow } from './hire-steps.ts';
 import { WAITING } from './holds.ts';
 import { IS_LEFT } from './inbox.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireDocumentRow } from './push-tables.ts';
 import type { AuditRow, HireRow, HoldRow, InboxState, IntentRow, PlanRow, QuarantineRow } from './schema.ts';
@@ -108,7 +108,7 @@ function isBehind([openedAt, tenantId, jobCandidateId, period]: HirePlace) {
 type Placed = Pick<HireRow, 'opened_at' | 'tenant_id' | 'job_candidate_id' | 'period'>;
 
 function newestFirst(a: Placed, b: Placed): number {
-  if (a.opened_at !== b.opened_at) return Number(b.opened_at) - Number(a.opened_at);
+  if (a.opened_at !== b.opened_at) return b.opened_at - a.opened_at;
   if (a.tenant_id !== b.tenant_id) return a.tenant_id < b.tenant_id ? -1 : 1;
   if (a.job_candidate_id !== b.job_candidate_id) return a.job_candidate_id < b.job_candidate_id ? -1 : 1;
   return b.period - a.period;
@@ -196,8 +196,7 @@ export async function listQuarantine({ kysely }: Store, filter: QuarantineFilter
   let query = kysely
     .selectFrom('quarantine')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
+    .where(has({ tenant_id: tenantId, stream }))
     .orderBy('record_key')
     .limit(limit);
   if (after !== undefined) query = query.where('record_key', '>', after[0]);
@@ -230,10 +229,10 @@ export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly st
   if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
   return (await query.execute()).map((row) => ({
     code: row.code,
-    holds: Number(row.holds),
-    tenants: Number(row.tenants),
-    hires: Number(row.hires),
-    oldestAt: Number(row.oldest_at),
+    holds: row.holds,
+    tenants: row.tenants,
+    hires: row.hires,
+    oldestAt: row.oldest_at,
   }));
 }
 
@@ -257,7 +256,7 @@ export async function countBegunByHour(
   const counts = new Map(tenantIds.map((id) => [id, Array.from({ length: 24 }, () => 0)]));
   for (const row of rows) {
     const hours = counts.get(row.tenant_id);
-    if (hours !== undefined) hours[Math.min(23, Math.max(0, Number(row.hour)))] = Number(row.count);
+    if (hours !== undefined) hours[Math.min(23, Math.max(0, Number(row.hour)))] = row.count;
   }
   return counts;
 }
@@ -292,35 +291,23 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
   const { kysely } = store;
   const [deliveries, intents, plans, holds, documents, steps, links] = await Promise.all([
     deliveriesOf(store, hire),
-    kysely
-      .selectFrom('intents')
-      .selectAll()
-      .where((eb) => eb.and(key))
-      .execute(),
+    kysely.selectFrom('intents').selectAll().where(has(key)).execute(),
     kysely
       .selectFrom('plans')
       .select(['plan_id', 'mapping_hash', 'planned_at', 'applied_at'])
-      .where((eb) => eb.and(key))
+      .where(has(key))
       .execute(),
-    kysely
-      .selectFrom('holds')
-      .selectAll()
-      .where((eb) => eb.and(key))
-      .execute(),
+    kysely.selectFrom('holds').selectAll().where(has(key)).execute(),
     kysely
       .selectFrom('hire_documents')
       .select(['document', 'state', 'attempt', 'sha256', 'reason', 'sent_at', 'read_back_at'])
-      .where((eb) => eb.and(key))
+      .where(has(key))
       .execute(),
-    kysely
-      .selectFrom('hire_steps')
-      .selectAll()
-      .where((eb) => eb.and(key))
-      .execute(),
+    kysely.selectFrom('hire_steps').selectAll().where(has(key)).execute(),
     kysely
       .selectFrom(employedRows(store).as('employed'))
       .select(['employee_id', 'employee_number', 'linked_at'])
-      .where((eb) => eb.and(key))
+      .where(has(key))
       .execute(),
   ]);
   return { hire, deliveries, intents, plans, holds, documents, steps, links };
@@ -333,10 +320,10 @@ async function deliveriesOf(store: Store, hire: HireRow): Promise<HireRecords['d
     .selectFrom('inbox')
     .select(['event', 'ids', 'state', 'received_at', 'done_at'])
     .where('tenant_id', '=', hire.tenant_id)
-    .where('received_at', '>=', Number(hire.opened_at) - BEFORE_MS)
+    .where('received_at', '>=', hire.opened_at - BEFORE_MS)
     .orderBy('received_at')
     .limit(MOST_LATER);
-  if (hire.state !== 'open') since = since.where('received_at', '<=', Number(hire.updated_at) + AFTER_MS);
+  if (hire.state !== 'open') since = since.where('received_at', '<=', hire.updated_at + AFTER_MS);
   return store.kysely
     .selectFrom(since.as('since'))
     .selectAll()

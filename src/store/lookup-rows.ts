@@ -1,5 +1,5 @@
 import type { EmployeeFields } from '../hire/hire.ts';
-import { batchesOf, type Store } from './open-store.ts';
+import { batchesOf, has, type Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
@@ -21,8 +21,7 @@ async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]):
   const all = store.kysely
     .selectFrom('lookup_rows')
     .select(['tenant_id', 'record_id', 'row_hash', 'fields'])
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream);
+    .where(has({ tenant_id: key.tenantId, stream: key.stream }));
   const rows = await (ids === undefined ? all : all.where('record_id', 'in', ids)).execute();
   return rows.map((row) => ({
     id: row.record_id,
@@ -40,8 +39,7 @@ export async function listLookupIds(
   const own = store.kysely
     .selectFrom('lookup_rows')
     .select('record_id')
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream);
+    .where(has({ tenant_id: key.tenantId, stream: key.stream }));
   const behind = after === undefined ? own : own.where('record_id', '>', after);
   const rows = await behind.orderBy('record_id').limit(most).execute();
   return rows.map((row) => row.record_id);
@@ -75,8 +73,7 @@ export async function removeLookupRows(store: Store, key: StreamKey, ids: readon
   for (const some of batchesOf(ids))
     await store.kysely
       .deleteFrom('lookup_rows')
-      .where('tenant_id', '=', key.tenantId)
-      .where('stream', '=', key.stream)
+      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
       .where('record_id', 'in', some)
       .execute();
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
 /** The texts of a mapping that was used, kept so that its hash can be resolved later. */
@@ -41,8 +41,7 @@ export async function listMappingVersions(
   const rows = await store.kysely
     .selectFrom('mapping_versions')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('subject', '=', subject)
+    .where(has({ tenant_id: tenantId, subject }))
     .orderBy('first_used_at', 'desc')
     .limit(MOST_VERSIONS)
     .execute();
@@ -72,6 +71,6 @@ function versionOf(row: Selectable<Tables['mapping_versions']>): MappingVersion 
     hash: row.mapping_hash,
     file: row.file ?? undefined,
     files: JSON.parse(row.files) as Record<string, string>,
-    firstUsedAt: Number(row.first_used_at),
+    firstUsedAt: row.first_used_at,
   };
 }

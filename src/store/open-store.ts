@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import {
   DeleteQueryNode,
+  type Expression,
+  type ExpressionBuilder,
+  type FilterObject,
   InsertQueryNode,
   type KyselyPlugin,
   type PluginTransformQueryArgs,
@@ -10,6 +13,8 @@ import {
   type RawBuilder,
   RawNode,
   type RootOperationNode,
+  type SqlBool,
+  type StringReference,
   sql,
   type UnknownRow,
   UpdateQueryNode,
@@ -177,7 +182,16 @@ export async function readClock(store: Store): Promise<number> {
   return Number(rows[0]?.now);
 }
 
-/** The columns that name a hire in every table; usable in `values`, and in `where` through `eb.and`. */
+type Fits<Columns, DB, TB extends keyof DB> =
+  keyof Columns extends StringReference<DB, TB> ? (Columns extends FilterObject<DB, TB> ? unknown : never) : never;
+
+/** For `where`: rows with these values in these columns. The type checker compares them with the query's tables. */
+export function has<const Columns extends object>(columns: Columns) {
+  return <DB, TB extends keyof DB>(eb: ExpressionBuilder<DB, TB> & Fits<Columns, DB, TB>): Expression<SqlBool> =>
+    eb.and(columns as never);
+}
+
+/** The columns that name a hire in every table, for `values` and `has`. */
 export function hireColumns({ tenantId, jobCandidateId, period }: HireRef) {
   return { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
 }

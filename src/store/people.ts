@@ -4,7 +4,7 @@ import { type Candidate, isSameCandidate, type Named } from '../person/person.ts
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
-import { hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireColumns, hireOf, type Store } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, findPerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
@@ -77,7 +77,7 @@ export async function giveUpEmployee(
     const given = await trx.kysely
       .updateTable('hires')
       .set({ employee_id: null, employee_number: null, connection: null, updated_at: store.now })
-      .where((eb) => eb.and({ ...hireColumns(hire), state: 'open', employee_id: id }))
+      .where(has({ ...hireColumns(hire), state: 'open', employee_id: id }))
       .executeTakeFirst();
     if (given.numUpdatedRows === 0n) return;
     for (const verb of verbs) {
@@ -108,8 +108,7 @@ async function creatingFor(
     .selectFrom('person_keys')
     .select('person_id')
     .distinct()
-    .where('kind', '=', sql.lit('creating'))
-    .where((eb) => eb.and(where))
+    .where(has({ kind: sql.lit<'creating'>('creating'), ...where }))
     .execute();
   return rows.map((row) => row.person_id);
 }
@@ -210,7 +209,7 @@ export async function nameCompany(store: Store, tenantId: string, company: strin
   const rows = await store.kysely
     .selectFrom('person_keys')
     .select(['scope as connection', 'candidate_id'])
-    .where((eb) => eb.and({ kind: 'candidate', company: tenantId }))
+    .where(has({ kind: 'candidate', company: tenantId }))
     .execute();
   for (const { connection, candidate_id: id } of rows) {
     const candidate = { company: tenantId, candidateId: id ?? '' };
@@ -262,7 +261,7 @@ export async function listUnjoined({ kysely }: Store): Promise<Unjoined[]> {
         ),
       ),
     );
-  const unnamed = hires.where('hires.state', '=', 'before-go-live').where('hires.candidate_id', 'is', null);
+  const unnamed = hires.where(has({ 'hires.state': 'before-go-live', 'hires.candidate_id': null }));
   const owners = kysely
     .selectFrom('persons')
     .leftJoin('hires', (join) =>

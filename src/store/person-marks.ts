@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { onceNow, type Store } from './open-store.ts';
+import { has, onceNow, type Store } from './open-store.ts';
 import type { PersonMark } from './tenant-tables.ts';
 
 export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead' | 'record';
@@ -140,8 +140,7 @@ export async function unmarkPerson(
   const digests = (await markKeys(store)).flatMap((key) => names.map((name) => digestOf(key, tenantId, name)));
   const { numDeletedRows } = await store.kysely
     .deleteFrom('person_marks')
-    .where('tenant_id', '=', tenantId)
-    .where('mark', '=', 'legal-hold')
+    .where(has({ tenant_id: tenantId, mark: 'legal-hold' }))
     .where('digest', 'in', digests)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
@@ -158,8 +157,7 @@ export async function legalHoldOf(
   return store.kysely
     .selectFrom('person_marks')
     .select(['by', 'about'])
-    .where('tenant_id', '=', tenantId)
-    .where('mark', '=', 'legal-hold')
+    .where(has({ tenant_id: tenantId, mark: 'legal-hold' }))
     .where('digest', 'in', digests)
     .executeTakeFirst();
 }
@@ -210,8 +208,7 @@ async function erasuresOf(
       exists(
         selectFrom('person_marks')
           .select('person_marks.digest')
-          .where('person_marks.tenant_id', '=', tenantId)
-          .where('person_marks.mark', '=', 'erased'),
+          .where(has({ 'person_marks.tenant_id': tenantId, 'person_marks.mark': 'erased' })),
       ),
     )
     .execute();
@@ -223,8 +220,7 @@ async function erasuresOf(
     const rows = await kysely
       .selectFrom('person_marks')
       .select(['digest', 'about'])
-      .where('tenant_id', '=', tenantId)
-      .where('mark', '=', 'erased')
+      .where(has({ tenant_id: tenantId, mark: 'erased' }))
       .where('digest', 'in', digests.slice(from, from + MOST_DIGESTS))
       .execute();
     for (const { digest, about } of rows) erased.set(named.get(digest) ?? '', about);
@@ -240,8 +236,7 @@ export async function erasureLookup(
   const rows = await kysely
     .selectFrom('person_marks')
     .select(['digest', 'about'])
-    .where('tenant_id', '=', tenantId)
-    .where('mark', '=', 'erased')
+    .where(has({ tenant_id: tenantId, mark: 'erased' }))
     .execute();
   if (rows.length === 0) return undefined;
   const erasures = new Map(rows.map(({ digest, about }) => [digest, about]));

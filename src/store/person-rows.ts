@@ -1,7 +1,7 @@
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Employee, employeeIn, type HireRef, IMPORTED_PERIOD, isSameEmployee, isSameHire } from '../hire/hire.ts';
 import { type Candidate, isUnknown, type Person, type Recorded } from '../person/person.ts';
-import { batchesOf, hireColumns, hireOf, type Store } from './open-store.ts';
+import { batchesOf, has, hireColumns, hireOf, type Store } from './open-store.ts';
 import type { PersonKeyTable } from './schema.ts';
 
 // People as stored in the tables `persons` and `person_keys`; only `persons.ts` reads, compares and writes them.
@@ -198,7 +198,7 @@ export async function save(store: Store, found: readonly Person[], people: reado
     const { numUpdatedRows } = await kysely
       .updateTable('persons')
       .set({ ...rowOf(person), version: person.version + 1 })
-      .where((eb) => eb.and({ person_id: person.id, version: person.version }))
+      .where(has({ person_id: person.id, version: person.version }))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
   }
@@ -258,6 +258,6 @@ async function forgetTold({ kysely }: Store, found: readonly Person[], people: r
     await kysely.deleteFrom('employments').where('tenant_id', 'in', tenants).where('employee_id', '=', id).execute();
     // Another hire's job and start date are no amendment.
     const pairs = kysely.deleteFrom('exchange_pairs').where('tenant_id', 'in', tenants);
-    await pairs.where((eb) => eb.and({ stream: 'amendments', pair_id: id })).execute();
+    await pairs.where(has({ stream: 'amendments', pair_id: id })).execute();
   }
 }

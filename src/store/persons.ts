@@ -18,7 +18,7 @@ import {
 import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
-import { batchesOf, hireColumns, hireOf, readClock, type Store } from './open-store.ts';
+import { batchesOf, has, hireColumns, hireOf, readClock, type Store } from './open-store.ts';
 import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save, valueOf } from './person-rows.ts';
 import { readTenantState, siblingsOf } from './tenant-states.ts';
 
@@ -151,7 +151,7 @@ async function noteEmployee(
   await kysely
     .updateTable('hires')
     .set({ step: 'write-back', employee_id: id, employee_number: number, connection, updated_at: now })
-    .where((eb) => eb.and({ ...hireColumns(hire), state: 'open' }))
+    .where(has({ ...hireColumns(hire), state: 'open' }))
     .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', 'in', earlier)]))
     .execute();
 }
@@ -165,8 +165,7 @@ async function readHire(store: Store, { tenantId, jobCandidateId, period }: Hire
     .selectFrom('hires')
     .leftJoin('tenants', 'tenants.tenant_id', 'hires.tenant_id')
     .select(['hires.state', 'employee_id', 'connection', 'tenants.state as tenant_state', store.now.as('now')])
-    .where('hires.tenant_id', '=', tenantId)
-    .where((eb) => eb.and({ job_candidate_id: jobCandidateId, period }));
+    .where(has({ 'hires.tenant_id': tenantId, job_candidate_id: jobCandidateId, period }));
   const isLocked = store.kind === 'postgres' && kysely.isTransaction;
   const row = await (isLocked ? query.forUpdate('hires') : query).executeTakeFirst();
   if (row === undefined) return undefined;

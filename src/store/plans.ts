@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
-import { hireColumns, readKept, type Store } from './open-store.ts';
+import { has, hireColumns, readKept, type Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import type { SavedPlanRecordTable, SavedPlanTable } from './stream-tables.ts';
@@ -170,9 +170,9 @@ export async function listPlans(
     subject: row.subject,
     source: row.source,
     mappingHash: row.mapping_hash,
-    plannedAt: Number(row.planned_at),
+    plannedAt: row.planned_at,
     plannedBy: row.planned_by,
-    records: Object.fromEntries((countsOf.get(row.plan_hash) ?? []).map(({ state, count }) => [state, Number(count)])),
+    records: Object.fromEntries((countsOf.get(row.plan_hash) ?? []).map(({ state, count }) => [state, count])),
   }));
 }
 
@@ -204,7 +204,7 @@ export async function latestPlan(store: Store, key: HireRef): Promise<KeptPlan |
   const row = await store.kysely
     .selectFrom('plans')
     .selectAll()
-    .where((eb) => eb.and(hireColumns(key)))
+    .where(has(hireColumns(key)))
     .orderBy('planned_at', 'desc')
     .limit(1)
     .executeTakeFirst();

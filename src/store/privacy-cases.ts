@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf, onceNow, type Store } from './open-store.ts';
+import { batchesOf, has, onceNow, type Store } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
 import type { CaseCause, PrivacyCaseRow } from './tenant-tables.ts';
 
@@ -64,7 +64,7 @@ export async function countAsked({ kysely }: Store): Promise<Map<string, number>
     .where('state', '=', 'asked')
     .groupBy('tenant_id')
     .execute();
-  return new Map(rows.map((row) => [row.tenant_id, Number(row.count)]));
+  return new Map(rows.map((row) => [row.tenant_id, row.count]));
 }
 
 type CaseKey = Pick<PrivacyCaseRow, 'tenant_id' | 'candidate_id' | 'cause' | 'state'>;
@@ -85,12 +85,12 @@ export async function postponeCase(
   { ms, ...change }: { ms: number; why: string | null; state?: 'asked' },
 ): Promise<void> {
   const row = kysely.updateTable('privacy_cases').set({ ...change, due_at: sql<number>`${now} + ${sql.lit(ms)}` });
-  await row.where((eb) => eb.and(caseOf(one))).execute();
+  await row.where(has(caseOf(one))).execute();
 }
 
 /** Deletes a case that no longer applies. False if another process has handled it since. */
 export async function dropCase({ kysely }: Store, one: CaseKey): Promise<boolean> {
-  const row = kysely.deleteFrom('privacy_cases').where((eb) => eb.and(caseOf(one)));
+  const row = kysely.deleteFrom('privacy_cases').where(has(caseOf(one)));
   return (await row.executeTakeFirst()).numDeletedRows === 1n;
 }
 
@@ -99,11 +99,10 @@ export async function erasedLately({ kysely, now }: Store, tenantId: string): Pr
   const row = await kysely
     .selectFrom('erasures')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .where('by', '=', BY_POLICY)
+    .where(has({ tenant_id: tenantId, by: BY_POLICY }))
     .where('asked_at', '>', sql<number>`${now} - ${sql.lit(HOUR_MS)}`)
     .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return row.count;
 }
 
 /**

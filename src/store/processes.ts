@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 
 export type Role = 'worker' | 'receiver';
 type Side = 'partner' | 'hris';
@@ -117,9 +117,9 @@ export async function listProcesses({ kysely }: Store, now: number): Promise<See
     role: row.role,
     version: row.version,
     host: row.host,
-    startedAt: Number(row.started_at),
-    seenAt: Number(row.seen_at),
-    endedAt: row.ended_at === null ? null : Number(row.ended_at),
+    startedAt: row.started_at,
+    seenAt: row.seen_at,
+    endedAt: row.ended_at === null ? null : row.ended_at,
     trouble: row.trouble,
   }));
 }
@@ -141,7 +141,7 @@ async function noteAnswers(
 export async function listAnswers({ kysely }: Store): Promise<Map<string, Partial<Record<Side, number>>>> {
   const found = new Map<string, Partial<Record<Side, number>>>();
   for (const { tenant_id: tenantId, side, answered_at: at } of await kysely.selectFrom('answers').selectAll().execute())
-    found.set(tenantId, { ...found.get(tenantId), [side]: Number(at) });
+    found.set(tenantId, { ...found.get(tenantId), [side]: at });
   return found;
 }
 
@@ -172,7 +172,7 @@ export interface Lease {
 export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
   const holder = randomUUID();
   const end = async (): Promise<void> => {
-    await kysely.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
+    await kysely.deleteFrom('leases').where(has({ name, holder })).execute();
   };
   return {
     async take(forMs) {

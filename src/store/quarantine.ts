@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import type { QuarantineRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import { isUnderWay, type StreamKey } from './streams.ts';
@@ -32,7 +32,7 @@ export async function countQuarantined(
     .select(['tenant_id', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
     .groupBy(['tenant_id', 'stream']);
   const rows = await (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: row.count }));
 }
 
 /** The changes that one page makes. */
@@ -92,8 +92,7 @@ async function release(store: Store, key: StreamKey, recordKeys: readonly string
   for (let from = 0; from < recordKeys.length; from += 500) {
     await store.kysely
       .deleteFrom('quarantine')
-      .where('tenant_id', '=', key.tenantId)
-      .where('stream', '=', key.stream)
+      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
       .where('record_key', 'in', recordKeys.slice(from, from + 500))
       .execute();
   }

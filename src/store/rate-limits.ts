@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
 import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 
 /**
  * One rate limit: the budget of a tenant at the partner, of an account at its HR system, or of one endpoint (`partner`,
@@ -134,8 +134,7 @@ export async function readRateLimit(store: Store, { tenantId, upstream }: RateLi
   const row = await store.kysely
     .selectFrom('rate_limits')
     .select('state')
-    .where('tenant_id', '=', tenantId)
-    .where('upstream', '=', upstream)
+    .where(has({ tenant_id: tenantId, upstream }))
     .executeTakeFirst();
   return row === undefined ? undefined : JSON.parse(row.state);
 }
@@ -157,12 +156,12 @@ export function createRateLimitList(store: Store): () => Promise<ListedRateLimit
   let known = new Map<string, { version: number; rateLimit: unknown }>();
   return async () => {
     const found = await listed(store).select('version').execute();
-    const rows = found.map(({ version, ...row }) => ({ ...named(row), version: Number(version) }));
+    const rows = found.map(({ version, ...row }) => ({ ...named(row), version: version }));
     const changed = rows.filter((row) => known.get(nameOf(row))?.version !== row.version);
     const owners = [...new Set(changed.map(({ tenantId }) => tenantId))];
     const read = owners.length === 0 ? [] : await listed(store, owners).select(['state', 'version']).execute();
     for (const { state, version, ...row } of read)
-      known.set(nameOf(named(row)), { version: Number(version), rateLimit: JSON.parse(state) });
+      known.set(nameOf(named(row)), { version: version, rateLimit: JSON.parse(state) });
     const listing = rows.flatMap((row) => {
       const one = known.get(nameOf(row));
       return one === undefined ? [] : [{ row, one }];
@@ -189,7 +188,7 @@ function listed(store: Store, owners?: readonly string[]) {
 }
 
 function named(row: { tenant_id: string; upstream: string; now: number }): RateLimitKey & { now: number } {
-  return { tenantId: row.tenant_id, upstream: row.upstream, now: Number(row.now) };
+  return { tenantId: row.tenant_id, upstream: row.upstream, now: row.now };
 }
 
 async function readRows(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireState } from '../hire/hire.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 import type { ReconcileKind, Seen } from './tenant-tables.ts';
 
@@ -35,7 +35,7 @@ export async function takeReconcile<Plan, Position, Counts>(
     plan: JSON.parse(row.plan) as Plan,
     position: JSON.parse(row.position) as Position,
     counts: JSON.parse(row.counts) as Counts,
-    ageMs: Number(row.now) - Number(row.updated_at),
+    ageMs: row.now - row.updated_at,
   };
 }
 
@@ -89,8 +89,7 @@ export async function saveReconcile(
       counts: JSON.stringify(counts),
       updated_at: store.now,
     })
-    .where('tenant_id', '=', tenantId)
-    .where('holder', '=', holder)
+    .where(has({ tenant_id: tenantId, holder }))
     .executeTakeFirst();
   if (numUpdatedRows !== 1n) throw takenOver(tenantId);
 }
@@ -108,8 +107,7 @@ export async function endReconcile(store: Store, tenantId: string, holder: strin
   await store.kysely.transaction().execute(async (trx) => {
     const { numDeletedRows } = await trx
       .deleteFrom('reconciles')
-      .where('tenant_id', '=', tenantId)
-      .where('holder', '=', holder)
+      .where(has({ tenant_id: tenantId, holder }))
       .executeTakeFirst();
     if (numDeletedRows === 0n) return;
     await trx.deleteFrom('seen_people').where('tenant_id', '=', tenantId).execute();
@@ -201,8 +199,7 @@ export async function nameTraced(
     await kysely
       .updateTable('seen_people')
       .set({ candidate_id: candidateId })
-      .where('tenant_id', '=', tenantId)
-      .where('job_candidate_id', '=', jobCandidateId)
+      .where(has({ tenant_id: tenantId, job_candidate_id: jobCandidateId }))
       .execute();
 }
 
@@ -287,7 +284,7 @@ export async function countSeen(store: Store, tenantId: string): Promise<Record<
     .groupBy('seen')
     .execute();
   const none: Record<Seen, number> = { hired: 0, rejected: 0, unreadable: 0, traced: 0 };
-  return { ...none, ...Object.fromEntries(rows.map((row) => [row.seen, Number(row.count)])) };
+  return { ...none, ...Object.fromEntries(rows.map((row) => [row.seen, row.count])) };
 }
 
 /** How many people were seen in each job, highest count first. */
@@ -300,7 +297,7 @@ export async function countSeenByJob(store: Store, tenantId: string): Promise<Ma
     .where('seen', '!=', 'traced')
     .groupBy('job_id')
     .execute();
-  const counts = rows.map((row) => [row.job_id ?? '', Number(row.count)] as const);
+  const counts = rows.map((row) => [row.job_id ?? '', row.count] as const);
   return new Map(counts.toSorted(([, a], [, b]) => b - a));
 }
 
@@ -320,9 +317,7 @@ export async function countSeenByStage(
     .groupBy(['job_id', 'stage'])
     .execute();
   const byJob = Map.groupBy(rows, (row) => row.job_id ?? '');
-  return new Map(
-    [...byJob].map(([jobId, of]) => [jobId, new Map(of.map((row) => [row.stage ?? '', Number(row.count)]))]),
-  );
+  return new Map([...byJob].map(([jobId, of]) => [jobId, new Map(of.map((row) => [row.stage ?? '', row.count]))]));
 }
 
 /** The people seen as hired in this job. */
@@ -330,9 +325,7 @@ export async function readHiredOf(store: Store, tenantId: string, jobId: string)
   const rows = await store.kysely
     .selectFrom('seen_people')
     .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('job_id', '=', jobId)
-    .where('seen', '=', 'hired')
+    .where(has({ tenant_id: tenantId, job_id: jobId, seen: 'hired' }))
     .orderBy('job_candidate_id')
     .execute();
   return rows.map((row) => row.job_candidate_id);

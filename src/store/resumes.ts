@@ -1,4 +1,4 @@
-import { batchesOf, readClock, type Store } from './open-store.ts';
+import { batchesOf, has, readClock, type Store } from './open-store.ts';
 import type { ResumeRow } from './push-tables.ts';
 
 // Files of a customer that become candidates of a job, and the addresses from which the partner reads them.
@@ -67,7 +67,7 @@ export async function sendResumes(
           : await trx
               .updateTable('resumes')
               .set({ ...sent, attempt: before.attempt + 1 })
-              .where((eb) => eb.and({ ...key, state: before.state, attempt: before.attempt }))
+              .where(has({ ...key, state: before.state, attempt: before.attempt }))
               .returning(COLUMNS)
               .executeTakeFirst();
       if (row !== undefined) rows.push(row);
@@ -128,8 +128,7 @@ export async function readResumeFile({ kysely }: Store, token: string): Promise<
     .selectFrom('resumes')
     .innerJoin('tenants', 'tenants.tenant_id', 'resumes.tenant_id')
     .select('content')
-    .where('token', '=', token)
-    .where('tenants.removed_at', 'is', null)
+    .where(has({ token, 'tenants.removed_at': null }))
     .executeTakeFirst();
   return typeof found?.content === 'string' ? Buffer.from(found.content, 'base64') : undefined;
 }

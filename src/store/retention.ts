@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { purgeBatches } from './foreign-writes.ts';
-import { onceNow, PURGED, type Store } from './open-store.ts';
+import { has, onceNow, PURGED, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
 /** Rows cleared by one statement. */
@@ -62,7 +62,7 @@ export interface Overdue {
 export async function listOverdue(store: Store, after: { bodiesMs: number; deliveriesMs: number }): Promise<Overdue[]> {
   const oldest = async (what: Overdue['what'], old: ReturnType<typeof oldBodies>, afterMs: number) => {
     const rows = await old.select('received_at').where('received_at', '<=', ago(store, afterMs)).limit(1).execute();
-    return rows.map((row): Overdue => ({ what, tenantId: row.tenant_id, receivedAt: Number(row.received_at) }));
+    return rows.map((row): Overdue => ({ what, tenantId: row.tenant_id, receivedAt: row.received_at }));
   };
   return [
     ...(await oldest('bodies', oldBodies(store), after.bodiesMs)),
@@ -153,8 +153,7 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
   const removed = kysely
     .selectFrom('tenants')
     .select('tenant_id')
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'removed')
+    .where(has({ tenant_id: tenantId, state: 'removed' }))
     .where('removed_at', '<=', ago(store, afterMs));
   if ((await removed.executeTakeFirst()) === undefined) return 0;
   const { plans, intents } = pinnedOf(store, tenantId);
@@ -212,8 +211,7 @@ export async function purgeWriteLog(
     .selectFrom('hires')
     .crossJoin('foreign_writes')
     .select(['foreign_writes.batch_id', 'foreign_writes.record_id', 'foreign_writes.target'])
-    .where('hires.tenant_id', '=', tenantId)
-    .where('hires.employee_id', 'is', null)
+    .where(has({ 'hires.tenant_id': tenantId, 'hires.employee_id': null }))
     .where('hires.ended_at', '<=', ago(store, afterMs))
     .where('foreign_writes.tenant_id', '=', tenantId)
     .whereRef('foreign_writes.record_id', '=', 'hires.job_candidate_id')

@@ -281,7 +281,7 @@ export async function encryptTenant(store: Sweepable, tenantId: string, signal: 
   const now = await clockOf(sealing);
   if (newest === undefined || Number(newest.swept_at ?? 0) > now - SWEPT_MS) return 0;
   // Until then another process may still use the previous key.
-  if (Number(newest.made_at) > now - CURRENT_MS) return 0;
+  if (newest.made_at > now - CURRENT_MS) return 0;
   sealing.forget();
   let count = 0;
   for (const [table, columns] of Object.entries(SEALED))
@@ -358,7 +358,7 @@ async function rewrap(sealing: Sealing, tenantId: string): Promise<void> {
 
 async function clockOf({ database: { kysely, now } }: Sealing): Promise<number> {
   const { at } = await kysely.selectNoFrom(now.as('at')).executeTakeFirstOrThrow();
-  return Number(at);
+  return at;
 }
 
 function about({ key_id: keyId, tenant_id: tenantId }: Pick<DataKeyTable, 'key_id' | 'tenant_id'>): string {

@@ -1,4 +1,4 @@
-import { batchesOf, readClock, type Store } from './open-store.ts';
+import { batchesOf, has, readClock, type Store } from './open-store.ts';
 import type { SourcedLeadRow } from './push-tables.ts';
 
 /** A lead, and the job that a rule brings it into. */
@@ -35,8 +35,7 @@ export async function readSentLeads({ kysely }: Store, tenantId: string): Promis
     .selectFrom('sourced_leads as l')
     .leftJoin('foreign_writes as w', 'w.batch_id', 'l.write_id')
     .select(['l.tenant_id', 'l.lead_id', 'l.job_id', 'w.changes'])
-    .where('l.tenant_id', '=', tenantId)
-    .where('l.state', '=', 'sent')
+    .where(has({ 'l.tenant_id': tenantId, 'l.state': 'sent' }))
     .orderBy('l.lead_id')
     .execute();
   return rows.map(({ lead_id: leadId, job_id: jobId, changes }) => {
@@ -78,7 +77,7 @@ export async function sendLead(
       return trx
         .updateTable('sourced_leads')
         .set(sent)
-        .where((eb) => eb.and({ ...key, state: before.state, attempt: before.attempt }))
+        .where(has({ ...key, state: before.state, attempt: before.attempt }))
         .returningAll()
         .executeTakeFirst();
     return trx
@@ -99,7 +98,7 @@ export async function settleLead(
   await kysely
     .updateTable('sourced_leads')
     .set({ code: null, ...change, decided_at: now })
-    .where((eb) => eb.and({ tenant_id, lead_id, job_id, attempt, state: 'sent' }))
+    .where(has({ tenant_id, lead_id, job_id, attempt, state: 'sent' }))
     .execute();
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { batchesOf, type Store } from './open-store.ts';
+import { batchesOf, has, type Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
 const MOST_ROWS = 500;
@@ -30,8 +30,7 @@ export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap
 export async function dropPages(store: Store, key: StreamKey, from: number, to: number): Promise<void> {
   await store.kysely
     .deleteFrom('stream_pages')
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
+    .where(has({ tenant_id: key.tenantId, stream: key.stream }))
     .where('page', '>=', from)
     .where('page', '<', to)
     .execute();
@@ -76,8 +75,7 @@ function pagesOf(store: Store, key: StreamKey) {
   return store.kysely
     .selectFrom('stream_pages')
     .select('ids')
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream);
+    .where(has({ tenant_id: key.tenantId, stream: key.stream }));
 }
 
 export interface Missing {
@@ -94,7 +92,7 @@ export async function readMissing(store: Store, key: StreamKey): Promise<Missing
   return rows.map((row) => ({
     recordId: row.record_id,
     runId: row.run_id,
-    since: Number(row.since),
+    since: row.since,
     isBelieved: row.believed_at !== null,
   }));
 }
@@ -124,8 +122,7 @@ export async function believeMissing(store: Store, key: StreamKey, ids: readonly
     await store.kysely
       .updateTable('stream_missing')
       .set({ believed_at: store.now })
-      .where('tenant_id', '=', key.tenantId)
-      .where('stream', '=', key.stream)
+      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
       .where('record_id', 'in', some)
       .where('believed_at', 'is', null)
       .execute();
@@ -136,15 +133,11 @@ export async function forgetMissing(store: Store, key: StreamKey, ids: readonly 
   for (const some of batchesOf(ids, MOST_ROWS))
     await store.kysely
       .deleteFrom('stream_missing')
-      .where('tenant_id', '=', key.tenantId)
-      .where('stream', '=', key.stream)
+      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
       .where('record_id', 'in', some)
       .execute();
 }
 
 function ofStream(store: Store, key: StreamKey) {
-  return store.kysely
-    .selectFrom('stream_missing')
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream);
+  return store.kysely.selectFrom('stream_missing').where(has({ tenant_id: key.tenantId, stream: key.stream }));
 }

@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { audit } from './audit.ts';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import type { StreamRow, Tables } from './schema.ts';
 import type { StreamMode, StreamStateTable } from './stream-tables.ts';
 
@@ -48,8 +48,7 @@ export async function readStream(store: Store, key: StreamKey): Promise<StreamRo
   return store.kysely
     .selectFrom('streams')
     .selectAll()
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
+    .where(has({ tenant_id: key.tenantId, stream: key.stream }))
     .executeTakeFirst();
 }
 
@@ -84,7 +83,7 @@ export async function sumStreams({ kysely, now }: Store, { byTenant }: { byTenan
   return rows.map(({ tenantId, stream, ageMs, ...records }) => ({
     tenantId,
     stream,
-    ageMs: Number(ageMs),
+    ageMs: ageMs,
     records: Object.entries(records).map(([outcome, count]) => ({ outcome, count: Number(count) })),
   }));
 }
@@ -98,10 +97,10 @@ export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promi
   if (known?.run_id === run.runId) return known;
   return store.kysely.transaction().execute(async (trx) => {
     const own = trx.selectFrom('streams').selectAll().select(store.now.as('now'));
-    const query = own.where('tenant_id', '=', key.tenantId).where('stream', '=', key.stream);
+    const query = own.where(has({ tenant_id: key.tenantId, stream: key.stream }));
     const row = await (store.kind === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
     const open = row?.state === 'running';
-    if (open && row.updated_at + STALE_MS > Number(row.now)) return undefined;
+    if (open && row.updated_at + STALE_MS > row.now) return undefined;
     const takesUp = open && !run.full && run.mode !== 'one' && (row.mode ?? 'full') === 'full';
     const again = takesUp ? { run_id: run.runId, updated_at: store.now } : { ...fresh(run), ...times(store.now) };
     return trx
@@ -211,8 +210,7 @@ export async function readStreamState(store: Store, key: StreamKey): Promise<Str
   return store.kysely
     .selectFrom('stream_states')
     .selectAll()
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
+    .where(has({ tenant_id: key.tenantId, stream: key.stream }))
     .executeTakeFirst();
 }
 
@@ -319,19 +317,18 @@ async function keepPass(
         .select(['tenant_id', 'stream', eb.val(whole_at).as('began_at'), now.as('ended_at')])
         .select([eb.val(listed ?? 0).as('listed'), eb.val(landed ?? 0).as('landed')])
         .select(['created', 'updated', 'quarantined'])
-        .where((of_) => of_.and(of)),
+        .where(has(of)),
     )
     .onConflict((c) => c.doNothing())
     .execute();
   await kysely
     .deleteFrom('stream_passes')
-    .where((eb) => eb.and(of))
+    .where(has(of))
     .where('began_at', '<=', (eb) =>
       eb
         .selectFrom('stream_passes as kept')
         .select('kept.began_at')
-        .where('kept.tenant_id', '=', tenantId)
-        .where('kept.stream', '=', stream)
+        .where(has({ 'kept.tenant_id': tenantId, 'kept.stream': stream }))
         .orderBy('kept.began_at', 'desc')
         .limit(1)
         .offset(MOST_PASSES),
@@ -344,18 +341,17 @@ export async function listPasses({ kysely }: Store, { tenantId, stream }: Stream
   const rows = await kysely
     .selectFrom('stream_passes')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
+    .where(has({ tenant_id: tenantId, stream }))
     .orderBy('began_at')
     .execute();
   return rows.map((row) => ({
-    beganAt: Number(row.began_at),
-    endedAt: Number(row.ended_at),
-    listed: Number(row.listed),
-    landed: Number(row.landed),
-    created: Number(row.created),
-    updated: Number(row.updated),
-    quarantined: Number(row.quarantined),
+    beganAt: row.began_at,
+    endedAt: row.ended_at,
+    listed: row.listed,
+    landed: row.landed,
+    created: row.created,
+    updated: row.updated,
+    quarantined: row.quarantined,
   }));
 }
 

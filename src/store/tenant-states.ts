@@ -1,5 +1,5 @@
 import { sql, type UpdateObject } from 'kysely';
-import type { Store } from './open-store.ts';
+import { has, type Store } from './open-store.ts';
 import type { Tables, TenantRow } from './schema.ts';
 
 /** The pause code of a tenant that a person paused: only a person resumes it. */
@@ -76,8 +76,7 @@ function pausing(store: Store, tenantId: string, why: { code: string; message: s
       paused_at: store.now,
       paused_key: why.key,
     })
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'active');
+    .where(has({ tenant_id: tenantId, state: 'active' }));
 }
 
 async function wasPaused(pause: ReturnType<typeof pausing>): Promise<boolean> {
@@ -89,8 +88,7 @@ export async function resumeTenant(store: Store, tenantId: string): Promise<bool
   const result = await store.kysely
     .updateTable('tenants')
     .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null, paused_key: null })
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'paused')
+    .where(has({ tenant_id: tenantId, state: 'paused' }))
     .where('paused_code', '!=', PAUSED_BY_PERSON)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
@@ -150,9 +148,7 @@ export async function confirmCompany(store: Store, tenantId: string, by: string)
       company_confirmed_by: by,
       company_confirmed_key: eb.ref('paused_key'),
     }))
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'paused')
-    .where('paused_code', '=', 'COMPANY_MISMATCH')
+    .where(has({ tenant_id: tenantId, state: 'paused', paused_code: 'COMPANY_MISMATCH' }))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }

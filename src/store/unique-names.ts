@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire.ts';
-import { hireColumns, type Store } from './open-store.ts';
+import { has, hireColumns, type Store } from './open-store.ts';
 
 /** One name in an HR system: `place` is its own field, for which tenants may use another name. */
 export interface UniqueName {
@@ -15,7 +15,7 @@ export async function readNames({ kysely }: Store, ref: HireRef): Promise<Map<st
   const rows = await kysely
     .selectFrom('unique_names')
     .select(['field', 'name'])
-    .where((eb) => eb.and(hireColumns(ref)))
+    .where(has(hireColumns(ref)))
     .execute();
   return new Map(rows.map(({ field, name }) => [field, name]));
 }
@@ -59,14 +59,14 @@ export async function giveNames(
     for (const [field, name] of before)
       await trx
         .deleteFrom('unique_names')
-        .where((eb) => eb.and({ ...hireColumns(ref), field, name }))
+        .where(has({ ...hireColumns(ref), field, name }))
         .execute();
     // In a fixed order, so that no two transactions wait for each other.
     for (const { field, place, name } of names.toSorted((one, other) => (one.place < other.place ? -1 : 1))) {
       const key = { connection, place, name_key: keyOf(name) };
       await trx
         .deleteFrom('unique_names')
-        .where((eb) => eb.and(key))
+        .where(has(key))
         .where((eb) => eb.not(counts))
         .execute();
       const { numInsertedOrUpdatedRows } = await trx

@@ -53,8 +53,8 @@ export async function readWebhookFacts(store: Store): Promise<Map<string, Webhoo
     [...ids].map((tenantId) => {
       const reasons = (refusals.get(tenantId) ?? []).map((row) => ({
         reason: row.reason,
-        count: Number(row.count),
-        lastAt: Number(row.last_at),
+        count: row.count,
+        lastAt: row.last_at,
       }));
       return [tenantId, { tenantId, ...latest.get(tenantId), refused: reasons }];
     }),
@@ -81,8 +81,8 @@ async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refuse
     .execute();
   return rows.map(({ tenant_id: tenantId, accepted_at: acceptedAt, other_company_at: otherCompanyAt }) => ({
     tenantId,
-    ...(acceptedAt === null ? {} : { acceptedAt: Number(acceptedAt) }),
-    ...(otherCompanyAt === null ? {} : { otherCompanyAt: Number(otherCompanyAt) }),
+    ...(acceptedAt === null ? {} : { acceptedAt: acceptedAt }),
+    ...(otherCompanyAt === null ? {} : { otherCompanyAt: otherCompanyAt }),
   }));
 }
 

@@ -3,11 +3,7 @@ import { type PlantedBug, tests } from '../planted-bug.ts';
 export const bug: PlantedBug = {
   name: 'older observation wins',
   patches: [
-    {
-      file: 'src/store/exchange-pairs.ts',
-      find: "      .where('version', '=', version)\n",
-      replace: '',
-    },
+    { file: 'src/store/exchange-pairs.ts', find: 'pair_id: pairId, version }))', replace: 'pair_id: pairId }))' },
     {
       file: 'activities/exchange/read-pairs.ts',
       find: 'readAt <= known.state.settles_at',

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/hire-states.ts',
-      find: "      .where('state', '=', seen.state)\n      .where('updated_at', '=', seen.updated_at)\n",
-      replace: '',
+      find: '.where(has({ ...hireColumns(hireOf(seen)), state: seen.state, updated_at: seen.updated_at }))',
+      replace: '.where(has(hireColumns(hireOf(seen))))',
     },
   ],
   caughtBy: tests(
