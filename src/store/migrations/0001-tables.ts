@@ -2,352 +2,83 @@ import { type Kysely, sql } from 'kysely';
 
 /** Every table of the first release. Never edited once released; a change is a new migration. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('installation')
-    .addColumn('id', 'text', (c) => c.primaryKey())
-    .addColumn('created_at', 'bigint', (c) => c.notNull())
-    .addColumn('tenants_version', 'bigint', (c) => c.notNull())
-    .addColumn('frozen_at', 'bigint')
-    .addColumn('frozen_by', 'text')
-    .execute();
-  await createTenants(db);
-  await createAudit(db);
-  await createInbox(db);
-  await createHires(db);
-  await createIntents(db);
-  await createIdentity(db);
-  await createPlans(db);
-  await createHolds(db);
-  await createAlarms(db);
-  await db.schema
-    .createTable('jobs')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_id', 'text', (c) => c.notNull())
-    .addColumn('record', 'text', (c) => c.notNull())
-    .addColumn('listed_totals', 'text')
-    .addColumn('seen_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('jobs_key', ['tenant_id', 'job_id'])
-    .execute();
-  await createStreams(db);
-  await createRateLimits(db);
-  await createEvidence(db);
-}
-
-async function createTenants(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('tenants')
-    .addColumn('tenant_id', 'text', (c) => c.primaryKey())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('paused_code', 'text')
-    .addColumn('paused_message', 'text')
-    .addColumn('paused_at', 'bigint')
-    .addColumn('paused_key', 'text')
-    .addColumn('verified_key', 'text')
-    .addColumn('company_confirmed_at', 'bigint')
-    .addColumn('company_confirmed_by', 'text')
-    .addColumn('company_confirmed_key', 'text')
-    .addColumn('baseline_started_at', 'bigint')
-    .addColumn('baseline_done_at', 'bigint')
-    .addColumn('reconciled_at', 'bigint')
-    .addColumn('fully_reconciled_at', 'bigint')
-    .addColumn('credit_gate', 'text')
-    .addColumn('canary_at', 'bigint')
-    .addColumn('stage_filter', 'text')
-    .addColumn('stage_filter_at', 'bigint')
-    .addColumn('version', 'bigint')
-    .addColumn('file', 'text')
-    .addColumn('files', 'text')
-    .addColumn('receives', 'text')
-    .addColumn('applied_at', 'bigint')
-    .addColumn('applied_by', 'text')
-    .addColumn('frozen_at', 'bigint')
-    .addColumn('frozen_by', 'text')
-    .addColumn('removed_at', 'bigint')
-    .addColumn('ended_at', 'bigint')
-    .execute();
-  await db.schema.createIndex('tenants_version').on('tenants').column('version').execute();
-}
-
-async function createAudit(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('audit')
-    .addColumn('at', 'bigint', (c) => c.notNull())
-    .addColumn('by', 'text', (c) => c.notNull())
-    .addColumn('tenant_id', 'text')
-    .addColumn('act', 'text', (c) => c.notNull())
-    .addColumn('details', 'text')
-    .execute();
-  await db.schema.createIndex('audit_tenant').on('audit').columns(['tenant_id', 'at']).execute();
-}
-
-async function createInbox(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('inbox')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('body_hash', 'text', (c) => c.notNull())
-    .addColumn('event', 'text', (c) => c.notNull())
-    .addColumn('ids', 'text', (c) => c.notNull())
-    .addColumn('body', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('received_at', 'bigint', (c) => c.notNull())
-    .addColumn('failures', 'integer', (c) => c.notNull())
-    .addColumn('due_at', 'bigint', (c) => c.notNull())
-    .addColumn('last_error', 'text')
-    .addColumn('done_at', 'bigint')
-    .addPrimaryKeyConstraint('inbox_key', ['tenant_id', 'body_hash'])
-    .execute();
-  await db.schema
-    .createIndex('inbox_bodies')
-    .on('inbox')
-    .columns(['received_at'])
-    .where(sql<boolean>`body <> ''`)
-    .execute();
-  await db.schema.createIndex('inbox_due').on('inbox').columns(['tenant_id', 'state', 'due_at']).execute();
-  await db.schema
-    .createTable('webhook_refusals')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('reason', 'text', (c) => c.notNull())
-    .addColumn('count', 'bigint', (c) => c.notNull())
-    .addColumn('last_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('webhook_refusals_key', ['tenant_id', 'reason'])
-    .execute();
-  await db.schema
-    .createTable('hints')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('record_id', 'text', (c) => c.notNull())
-    .addColumn('hinted_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('hints_key', ['tenant_id', 'stream', 'record_id'])
-    .execute();
-}
-
-async function createHires(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('hires')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('candidate_id', 'text')
-    .addColumn('job_id', 'text')
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('step', 'text', (c) => c.notNull())
-    .addColumn('onboarding_candidate_id', 'text')
-    .addColumn('onboarding_reference', 'text')
-    .addColumn('enrolment', 'integer', (c) => c.notNull())
-    .addColumn('onboarding_status', 'text')
-    .addColumn('onboarding_read_at', 'bigint')
-    .addColumn('employee_id', 'text')
-    .addColumn('employee_number', 'text')
-    .addColumn('opened_at', 'bigint', (c) => c.notNull())
-    .addColumn('updated_at', 'bigint', (c) => c.notNull())
-    .addColumn('ended_at', 'bigint')
-    .addPrimaryKeyConstraint('hires_key', ['tenant_id', 'job_candidate_id', 'period'])
-    .execute();
-  await db.schema.createIndex('hires_by_candidate').on('hires').columns(['tenant_id', 'candidate_id']).execute();
-  await db.schema.createIndex('hires_by_job').on('hires').columns(['tenant_id', 'job_id', 'state']).execute();
-  await db.schema.createIndex('hires_by_state').on('hires').columns(['tenant_id', 'state']).execute();
-  await db.schema
-    .createIndex('hires_by_enrolment')
-    .on('hires')
-    .columns(['tenant_id', 'onboarding_candidate_id'])
-    .execute();
-}
-
-async function createIntents(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('intents')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('verb', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('attempt', 'integer', (c) => c.notNull())
-    .addColumn('pinned', 'text', (c) => c.notNull())
-    .addColumn('sent_at', 'bigint', (c) => c.notNull())
-    .addColumn('give_up_at', 'bigint', (c) => c.notNull())
-    .addColumn('outcome', 'text', (c) => c.notNull())
-    .addColumn('result', 'text')
-    .addColumn('decided_at', 'bigint')
-    .addPrimaryKeyConstraint('intents_key', ['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt'])
-    .execute();
-  await db.schema
-    .createIndex('intents_by_hire')
-    .on('intents')
-    .columns(['tenant_id', 'job_candidate_id', 'period'])
-    .execute();
-  await db.schema
-    .createIndex('intents_kept')
-    .on('intents')
-    .columns(['tenant_id'])
-    .where(sql<boolean>`pinned <> '{}'`)
-    .execute();
-}
-
-async function createIdentity(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('claims')
-    .addColumn('connection', 'text', (c) => c.notNull())
-    .addColumn('partner_company', 'text', (c) => c.notNull())
-    .addColumn('candidate_id', 'text', (c) => c.notNull())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('claimed_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('claims_key', ['connection', 'partner_company', 'candidate_id'])
-    .execute();
-  await db.schema
-    .createTable('links')
-    .addColumn('connection', 'text', (c) => c.notNull())
-    .addColumn('employee_id', 'text', (c) => c.notNull())
-    .addColumn('employee_number', 'text')
-    .addColumn('partner_company', 'text', (c) => c.notNull())
-    .addColumn('candidate_id', 'text', (c) => c.notNull())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('linked_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('links_key', ['connection', 'employee_id'])
-    .execute();
-  await db.schema
-    .createIndex('links_by_person')
-    .on('links')
-    .columns(['connection', 'partner_company', 'candidate_id'])
-    .execute();
-}
-
-async function createPlans(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('plans')
-    .addColumn('plan_id', 'text', (c) => c.primaryKey())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('mapping_hash', 'text', (c) => c.notNull())
-    .addColumn('change', 'text', (c) => c.notNull())
-    .addColumn('planned_at', 'bigint', (c) => c.notNull())
-    .addColumn('applied_at', 'bigint')
-    .execute();
-  await db.schema
-    .createIndex('plans_by_hire')
-    .on('plans')
-    .columns(['tenant_id', 'job_candidate_id', 'period'])
-    .execute();
-  await db.schema
-    .createIndex('plans_kept')
-    .on('plans')
-    .columns(['tenant_id'])
-    .where(sql<boolean>`change <> '{}'`)
-    .execute();
-}
-
-async function createHolds(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('holds')
-    .addColumn('hold_id', 'text', (c) => c.primaryKey())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text')
-    .addColumn('period', 'integer')
-    .addColumn('code', 'text', (c) => c.notNull())
-    .addColumn('message', 'text', (c) => c.notNull())
-    .addColumn('answers', 'text', (c) => c.notNull())
-    .addColumn('details', 'text', (c) => c.notNull())
-    .addColumn('opened_at', 'bigint', (c) => c.notNull())
-    .addColumn('answer', 'text')
-    .addColumn('answer_arguments', 'text')
-    .addColumn('answered_at', 'bigint')
-    .addColumn('answered_by', 'text')
-    .addColumn('closed_at', 'bigint')
-    .addColumn('notified_at', 'bigint')
-    .execute();
-  await db.schema
-    .createIndex('holds_of_hire')
-    .on('holds')
-    .columns(['tenant_id', 'job_candidate_id', 'period'])
-    .execute();
-  await db.schema.createIndex('holds_open').on('holds').columns(['tenant_id', 'closed_at']).execute();
-  await db.schema
-    .createIndex('holds_to_notify')
-    .on('holds')
-    .columns(['tenant_id', 'opened_at'])
-    .where(sql<boolean>`notified_at is null and closed_at is null`)
-    .execute();
-  await db.schema
-    .createIndex('holds_once_open')
-    .unique()
-    .on('holds')
-    .expression(sql`tenant_id, coalesce(job_candidate_id, ''), coalesce(period, 0), code`)
-    .where(sql<boolean>`closed_at is null`)
-    .execute();
-}
-
-async function createAlarms(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('alarms')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('kind', 'text', (c) => c.notNull())
-    .addColumn('subject', 'text', (c) => c.notNull())
-    .addColumn('reason', 'text', (c) => c.notNull())
-    .addColumn('message', 'text', (c) => c.notNull())
-    .addColumn('since', 'bigint', (c) => c.notNull())
-    .addColumn('last_seen_at', 'bigint', (c) => c.notNull())
-    .addColumn('times', 'integer', (c) => c.notNull())
-    .addColumn('raised_at', 'bigint')
-    .addPrimaryKeyConstraint('alarms_key', ['tenant_id', 'kind', 'subject'])
-    .execute();
-}
-
-async function createStreams(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('streams')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('run_id', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('is_full', 'integer', (c) => c.notNull())
-    .addColumn('page', 'integer', (c) => c.notNull())
-    .addColumn('seen', 'integer', (c) => c.notNull())
-    .addColumn('total', 'integer')
-    .addColumn('unchanged', 'integer', (c) => c.notNull())
-    .addColumn('created', 'integer', (c) => c.notNull())
-    .addColumn('updated', 'integer', (c) => c.notNull())
-    .addColumn('quarantined', 'integer', (c) => c.notNull())
-    .addColumn('refused_code', 'text')
-    .addColumn('refused_message', 'text')
-    .addColumn('started_at', 'bigint', (c) => c.notNull())
-    .addColumn('updated_at', 'bigint', (c) => c.notNull())
-    .addColumn('ended_at', 'bigint')
-    .addPrimaryKeyConstraint('streams_key', ['tenant_id', 'stream'])
-    .execute();
-  await db.schema
-    .createTable('quarantine')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('record_key', 'text', (c) => c.notNull())
-    .addColumn('page', 'integer', (c) => c.notNull())
-    .addColumn('reason', 'text', (c) => c.notNull())
-    .addColumn('since', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('quarantine_key', ['tenant_id', 'stream', 'record_key'])
-    .execute();
-}
-
-async function createRateLimits(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('rate_limits')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('upstream', 'text', (c) => c.notNull())
-    .addColumn('version', 'bigint', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('paused_until', 'bigint')
-    .addPrimaryKeyConstraint('rate_limits_key', ['tenant_id', 'upstream'])
-    .execute();
-}
-
-async function createEvidence(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('evidence')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('assumption', 'text', (c) => c.notNull())
-    .addColumn('verdict', 'text', (c) => c.notNull())
-    .addColumn('first_seen_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('evidence_key', ['tenant_id', 'assumption', 'verdict'])
-    .execute();
+  await sql`create table installation (id text primary key, created_at bigint not null, tenants_version bigint not null,
+    frozen_at bigint, frozen_by text)`.execute(db);
+  await sql`create table tenants (tenant_id text primary key, state text not null, paused_code text,
+    paused_message text, paused_at bigint, paused_key text, verified_key text, company_confirmed_at bigint,
+    company_confirmed_by text, company_confirmed_key text, baseline_started_at bigint, baseline_done_at bigint,
+    reconciled_at bigint, fully_reconciled_at bigint, credit_gate text, canary_at bigint, stage_filter text,
+    stage_filter_at bigint, version bigint, file text, files text, receives text, applied_at bigint, applied_by text,
+    frozen_at bigint, frozen_by text, removed_at bigint, ended_at bigint)`.execute(db);
+  await sql`create index tenants_version on tenants (version)`.execute(db);
+  await sql`create table audit (at bigint not null, by text not null, tenant_id text, act text not null,
+    details text)`.execute(db);
+  await sql`create index audit_tenant on audit (tenant_id, at)`.execute(db);
+  await sql`create table inbox (tenant_id text not null, body_hash text not null, event text not null,
+    ids text not null, body text not null, state text not null, received_at bigint not null, failures integer not null,
+    due_at bigint not null, last_error text, done_at bigint,
+    constraint inbox_key primary key (tenant_id, body_hash))`.execute(db);
+  await sql`create index inbox_bodies on inbox (received_at) where body <> ''`.execute(db);
+  await sql`create index inbox_due on inbox (tenant_id, state, due_at)`.execute(db);
+  await sql`create table webhook_refusals (tenant_id text not null, reason text not null, count bigint not null,
+    last_at bigint not null, constraint webhook_refusals_key primary key (tenant_id, reason))`.execute(db);
+  await sql`create table hints (tenant_id text not null, stream text not null, record_id text not null,
+    hinted_at bigint not null, constraint hints_key primary key (tenant_id, stream, record_id))`.execute(db);
+  await sql`create table hires (tenant_id text not null, job_candidate_id text not null, period integer not null,
+    candidate_id text, job_id text, state text not null, step text not null, onboarding_candidate_id text,
+    onboarding_reference text, enrolment integer not null, onboarding_status text, onboarding_read_at bigint,
+    employee_id text, employee_number text, opened_at bigint not null, updated_at bigint not null, ended_at bigint,
+    constraint hires_key primary key (tenant_id, job_candidate_id, period))`.execute(db);
+  await sql`create index hires_by_candidate on hires (tenant_id, candidate_id)`.execute(db);
+  await sql`create index hires_by_job on hires (tenant_id, job_id, state)`.execute(db);
+  await sql`create index hires_by_state on hires (tenant_id, state)`.execute(db);
+  await sql`create index hires_by_enrolment on hires (tenant_id, onboarding_candidate_id)`.execute(db);
+  await sql`create table intents (tenant_id text not null, verb text not null, job_candidate_id text not null,
+    period integer not null, attempt integer not null, pinned text not null, sent_at bigint not null,
+    give_up_at bigint not null, outcome text not null, result text, decided_at bigint,
+    constraint intents_key primary key (tenant_id, verb, job_candidate_id, period, attempt))`.execute(db);
+  await sql`create index intents_by_hire on intents (tenant_id, job_candidate_id, period)`.execute(db);
+  await sql`create index intents_kept on intents (tenant_id) where pinned <> '{}'`.execute(db);
+  await sql`create table claims (connection text not null, partner_company text not null, candidate_id text not null,
+    tenant_id text not null, job_candidate_id text not null, period integer not null, claimed_at bigint not null,
+    constraint claims_key primary key (connection, partner_company, candidate_id))`.execute(db);
+  await sql`create table links (connection text not null, employee_id text not null, employee_number text,
+    partner_company text not null, candidate_id text not null, tenant_id text not null, job_candidate_id text not null,
+    period integer not null, linked_at bigint not null,
+    constraint links_key primary key (connection, employee_id))`.execute(db);
+  await sql`create index links_by_person on links (connection, partner_company, candidate_id)`.execute(db);
+  await sql`create table plans (plan_id text primary key, tenant_id text not null, job_candidate_id text not null,
+    period integer not null, mapping_hash text not null, change text not null, planned_at bigint not null,
+    applied_at bigint)`.execute(db);
+  await sql`create index plans_by_hire on plans (tenant_id, job_candidate_id, period)`.execute(db);
+  await sql`create index plans_kept on plans (tenant_id) where change <> '{}'`.execute(db);
+  await sql`create table holds (hold_id text primary key, tenant_id text not null, job_candidate_id text,
+    period integer, code text not null, message text not null, answers text not null, details text not null,
+    opened_at bigint not null, answer text, answer_arguments text, answered_at bigint, answered_by text,
+    closed_at bigint, notified_at bigint)`.execute(db);
+  await sql`create index holds_of_hire on holds (tenant_id, job_candidate_id, period)`.execute(db);
+  await sql`create index holds_open on holds (tenant_id, closed_at)`.execute(db);
+  await sql`create index holds_to_notify on holds (tenant_id, opened_at)
+    where notified_at is null and closed_at is null`.execute(db);
+  await sql`create unique index holds_once_open on holds
+    (tenant_id, coalesce(job_candidate_id, ''), coalesce(period, 0), code) where closed_at is null`.execute(db);
+  await sql`create table alarms (tenant_id text not null, kind text not null, subject text not null,
+    reason text not null, message text not null, since bigint not null, last_seen_at bigint not null,
+    times integer not null, raised_at bigint,
+    constraint alarms_key primary key (tenant_id, kind, subject))`.execute(db);
+  await sql`create table jobs (tenant_id text not null, job_id text not null, record text not null, listed_totals text,
+    seen_at bigint not null, constraint jobs_key primary key (tenant_id, job_id))`.execute(db);
+  await sql`create table streams (tenant_id text not null, stream text not null, run_id text not null,
+    state text not null, is_full integer not null, page integer not null, seen integer not null, total integer,
+    unchanged integer not null, created integer not null, updated integer not null, quarantined integer not null,
+    refused_code text, refused_message text, started_at bigint not null, updated_at bigint not null, ended_at bigint,
+    constraint streams_key primary key (tenant_id, stream))`.execute(db);
+  await sql`create table quarantine (tenant_id text not null, stream text not null, record_key text not null,
+    page integer not null, reason text not null, since bigint not null,
+    constraint quarantine_key primary key (tenant_id, stream, record_key))`.execute(db);
+  await sql`create table rate_limits (tenant_id text not null, upstream text not null, version bigint not null,
+    state text not null, paused_until bigint,
+    constraint rate_limits_key primary key (tenant_id, upstream))`.execute(db);
+  await sql`create table evidence (tenant_id text not null, assumption text not null, verdict text not null,
+    first_seen_at bigint not null, constraint evidence_key primary key (tenant_id, assumption, verdict))`.execute(db);
 }

@@ -2,19 +2,10 @@ import { type Kysely, sql } from 'kysely';
 
 /** What is asked of the inbox for status, lists and retention, and of a person across the HR systems of a company. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createIndex('inbox_left')
-    .on('inbox')
-    .columns(['tenant_id', 'state', 'received_at'])
-    .where(sql<boolean>`state in ('undeliverable', 'other-company', 'unknown')`)
-    .execute();
-  await db.schema
-    .createIndex('inbox_emptied')
-    .on('inbox')
-    .columns(['received_at'])
-    .where(sql<boolean>`body = '' and state <> 'waiting'`)
-    .execute();
-  await db.schema.createIndex('inbox_received').on('inbox').columns(['tenant_id', 'received_at']).execute();
-  await db.schema.createIndex('claims_by_person').on('claims').columns(['partner_company', 'candidate_id']).execute();
-  await db.schema.createIndex('links_by_candidate').on('links').columns(['partner_company', 'candidate_id']).execute();
+  await sql`create index inbox_left on inbox (tenant_id, state, received_at)
+    where state in ('undeliverable', 'other-company', 'unknown')`.execute(db);
+  await sql`create index inbox_emptied on inbox (received_at) where body = '' and state <> 'waiting'`.execute(db);
+  await sql`create index inbox_received on inbox (tenant_id, received_at)`.execute(db);
+  await sql`create index claims_by_person on claims (partner_company, candidate_id)`.execute(db);
+  await sql`create index links_by_candidate on links (partner_company, candidate_id)`.execute(db);
 }

@@ -2,57 +2,18 @@ import { type Kysely, sql } from 'kysely';
 
 /** What both sides of a linked pair last agreed on, and where they do not. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('exchange_pairs')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('pair_id', 'text', (c) => c.notNull())
-    .addColumn('bases', 'text', (c) => c.notNull())
-    .addColumn('sent', 'text', (c) => c.notNull())
-    .addColumn('version', 'integer', (c) => c.notNull())
-    .addColumn('settles_at', 'bigint', (c) => c.notNull())
-    .addColumn('missing_side', 'text')
-    .addColumn('missing_run', 'text')
-    .addColumn('gone_at', 'bigint')
-    .addColumn('updated_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('exchange_pairs_key', ['tenant_id', 'stream', 'pair_id'])
-    .execute();
-  await createConflicts(db);
-  const column = () => db.schema.alterTable('streams');
-  await column().addColumn('cursor', 'text').execute();
-  await column()
-    .addColumn('skipped', 'integer', (c) => c.notNull().defaultTo(0))
-    .execute();
-  await column()
-    .addColumn('held', 'integer', (c) => c.notNull().defaultTo(0))
-    .execute();
-}
-
-async function createConflicts(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('field_conflicts')
-    .addColumn('conflict_id', 'text', (c) => c.primaryKey())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('pair_id', 'text', (c) => c.notNull())
-    .addColumn('field', 'text', (c) => c.notNull())
-    .addColumn('kind', 'text', (c) => c.notNull())
-    .addColumn('code', 'text')
-    .addColumn('partner_form', 'text')
-    .addColumn('hris_form', 'text')
-    .addColumn('partner_value', 'text')
-    .addColumn('hris_value', 'text')
-    .addColumn('is_sensitive', 'integer', (c) => c.notNull())
-    .addColumn('kept', 'text')
-    .addColumn('times', 'integer', (c) => c.notNull())
-    .addColumn('since', 'bigint', (c) => c.notNull())
-    .addColumn('closed_at', 'bigint')
-    .execute();
-  const index = (name: string) => db.schema.createIndex(name).on('field_conflicts');
-  await index('field_conflicts_by_time').columns(['tenant_id', 'since']).execute();
-  await index('field_conflicts_open')
-    .unique()
-    .columns(['tenant_id', 'stream', 'pair_id', 'field'])
-    .where(sql<boolean>`closed_at is null`)
-    .execute();
+  await sql`create table exchange_pairs (tenant_id text not null, stream text not null, pair_id text not null,
+    bases text not null, sent text not null, version integer not null, settles_at bigint not null, missing_side text,
+    missing_run text, gone_at bigint, updated_at bigint not null,
+    constraint exchange_pairs_key primary key (tenant_id, stream, pair_id))`.execute(db);
+  await sql`create table field_conflicts (conflict_id text primary key, tenant_id text not null, stream text not null,
+    pair_id text not null, field text not null, kind text not null, code text, partner_form text, hris_form text,
+    partner_value text, hris_value text, is_sensitive integer not null, kept text, times integer not null,
+    since bigint not null, closed_at bigint)`.execute(db);
+  await sql`create index field_conflicts_by_time on field_conflicts (tenant_id, since)`.execute(db);
+  await sql`create unique index field_conflicts_open on field_conflicts (tenant_id, stream, pair_id, field)
+    where closed_at is null`.execute(db);
+  await sql`alter table streams add column cursor text`.execute(db);
+  await sql`alter table streams add column skipped integer default 0 not null`.execute(db);
+  await sql`alter table streams add column held integer default 0 not null`.execute(db);
 }

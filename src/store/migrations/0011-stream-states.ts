@@ -1,66 +1,20 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** How a stream stands beyond its latest run: paused, held, when it was last read whole, and who was missing then. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   // One statement each: SQLite adds one column at a time.
-  const streams = () => db.schema.alterTable('streams');
-  await streams().addColumn('mode', 'text').execute();
-  await streams()
-    .addColumn('segment', 'integer', (c) => c.notNull().defaultTo(0))
-    .execute();
-  await streams()
-    .addColumn('seen_before', 'integer', (c) => c.notNull().defaultTo(0))
-    .execute();
-  await streams().addColumn('tally', 'text').execute();
-  await db.schema
-    .alterTable('hints')
-    .addColumn('gone', 'integer', (c) => c.notNull().defaultTo(0))
-    .execute();
-  await createStates(db);
-  await createPages(db);
-  await createMissing(db);
-}
-
-async function createStates(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('stream_states')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('paused_by', 'text')
-    .addColumn('paused_at', 'bigint')
-    .addColumn('held_code', 'text')
-    .addColumn('held_message', 'text')
-    .addColumn('held_at', 'bigint')
-    .addColumn('allowed_code', 'text')
-    .addColumn('allowed_by', 'text')
-    .addColumn('whole_at', 'bigint')
-    .addColumn('listed', 'integer')
-    .addColumn('landed', 'integer')
-    .addColumn('mapping_hash', 'text')
-    .addPrimaryKeyConstraint('stream_states_key', ['tenant_id', 'stream'])
-    .execute();
-}
-
-async function createPages(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('stream_pages')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('page', 'integer', (c) => c.notNull())
-    .addColumn('ids', 'text', (c) => c.notNull())
-    .addPrimaryKeyConstraint('stream_pages_key', ['tenant_id', 'stream', 'page'])
-    .execute();
-}
-
-async function createMissing(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('stream_missing')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('record_id', 'text', (c) => c.notNull())
-    .addColumn('run_id', 'text', (c) => c.notNull())
-    .addColumn('since', 'bigint', (c) => c.notNull())
-    .addColumn('believed_at', 'bigint')
-    .addPrimaryKeyConstraint('stream_missing_key', ['tenant_id', 'stream', 'record_id'])
-    .execute();
+  await sql`alter table streams add column mode text`.execute(db);
+  await sql`alter table streams add column segment integer default 0 not null`.execute(db);
+  await sql`alter table streams add column seen_before integer default 0 not null`.execute(db);
+  await sql`alter table streams add column tally text`.execute(db);
+  await sql`alter table hints add column gone integer default 0 not null`.execute(db);
+  await sql`create table stream_states (tenant_id text not null, stream text not null, paused_by text, paused_at bigint,
+    held_code text, held_message text, held_at bigint, allowed_code text, allowed_by text, whole_at bigint,
+    listed integer, landed integer, mapping_hash text,
+    constraint stream_states_key primary key (tenant_id, stream))`.execute(db);
+  await sql`create table stream_pages (tenant_id text not null, stream text not null, page integer not null,
+    ids text not null, constraint stream_pages_key primary key (tenant_id, stream, page))`.execute(db);
+  await sql`create table stream_missing (tenant_id text not null, stream text not null, record_id text not null,
+    run_id text not null, since bigint not null, believed_at bigint,
+    constraint stream_missing_key primary key (tenant_id, stream, record_id))`.execute(db);
 }

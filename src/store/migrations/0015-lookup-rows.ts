@@ -1,14 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Tables of the partner that mappings look values up in: users, teams, pipelines, stages, onboarding flows. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('lookup_rows')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('stream', 'text', (c) => c.notNull())
-    .addColumn('record_id', 'text', (c) => c.notNull())
-    .addColumn('row_hash', 'text', (c) => c.notNull())
-    .addColumn('fields', 'text', (c) => c.notNull())
-    .addPrimaryKeyConstraint('lookup_rows_key', ['tenant_id', 'stream', 'record_id'])
-    .execute();
+  await sql`create table lookup_rows (tenant_id text not null, stream text not null, record_id text not null,
+    row_hash text not null, fields text not null,
+    constraint lookup_rows_key primary key (tenant_id, stream, record_id))`.execute(db);
 }

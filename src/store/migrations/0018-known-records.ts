@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** What the records of a page came as, so that those that come the same again need not be read. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('stream_pages').addColumn('known', 'text').execute();
+  await sql`alter table stream_pages add column known text`.execute(db);
 }

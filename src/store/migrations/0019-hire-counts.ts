@@ -5,13 +5,8 @@ import { type Kysely, SqliteAdapter, sql } from 'kysely';
  * themselves, which never end, would take longer each year.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('hire_counts')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('count', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('hire_counts_key', ['tenant_id', 'state'])
-    .execute();
+  await sql`create table hire_counts (tenant_id text not null, state text not null, count bigint not null,
+    constraint hire_counts_key primary key (tenant_id, state))`.execute(db);
   const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
   for (const statement of isSqlite ? sqliteTriggers : postgresTriggers) await sql.raw(statement).execute(db);
   await sql`

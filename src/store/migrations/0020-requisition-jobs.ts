@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Finds the requisition that a job was made of. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const index = db.schema.createIndex('requisitions_by_job').on('requisitions');
-  await index.columns(['tenant_id', 'job_id', 'requisition_id']).execute();
+  await sql`create index requisitions_by_job on requisitions (tenant_id, job_id, requisition_id)`.execute(db);
 }

@@ -5,10 +5,9 @@ import { type Kysely, sql } from 'kysely';
  * index finds a candidate's links, here and where the latest of them is asked for.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('hires').addColumn('connection', 'text').execute();
-  await db.schema.createIndex('hires_by_employee').on('hires').column('employee_id').execute();
-  const byTenantCandidate = db.schema.createIndex('links_by_tenant_candidate').on('links');
-  await byTenantCandidate.columns(['tenant_id', 'candidate_id', 'connection']).execute();
+  await sql`alter table hires add column connection text`.execute(db);
+  await sql`create index hires_by_employee on hires (employee_id)`.execute(db);
+  await sql`create index links_by_tenant_candidate on links (tenant_id, candidate_id, connection)`.execute(db);
   await sql`
     update hires set connection = (
       select min(links.connection) from links

@@ -1,15 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Who is being looked up and created, by a hash of what identifies them, so that nobody does it twice at once. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('identity_leases')
-    .addColumn('connection', 'text', (c) => c.notNull())
-    .addColumn('key', 'text', (c) => c.notNull())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('leased_until', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('identity_leases_key', ['connection', 'key'])
-    .execute();
+  await sql`create table identity_leases (connection text not null, key text not null, tenant_id text not null,
+    job_candidate_id text not null, period integer not null, leased_until bigint not null,
+    constraint identity_leases_key primary key (connection, key))`.execute(db);
 }

@@ -1,10 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Which batches of foreign writes are open: said of each row, landing a page wrote every one of them twice. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('open_batches')
-    .addColumn('batch_id', 'text', (c) => c.primaryKey())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .execute();
+  await sql`create table open_batches (batch_id text primary key, tenant_id text not null)`.execute(db);
 }

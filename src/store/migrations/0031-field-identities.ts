@@ -1,9 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Which fields of either side the agreed values of a pair belong to. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .alterTable('exchange_pairs')
-    .addColumn('identities', 'text', (c) => c.notNull().defaultTo('{}'))
-    .execute();
+  await sql`alter table exchange_pairs add column identities text default '{}' not null`.execute(db);
 }

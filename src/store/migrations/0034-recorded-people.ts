@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { parse } from 'yaml';
 
 /**
@@ -6,8 +6,8 @@ import { parse } from 'yaml';
  * passed over. `how`: null where a hire holds it. `recorded`: JSON of the recorded hire, which stays whoever holds it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('claims').addColumn('how', 'text').execute();
-  await db.schema.alterTable('claims').addColumn('recorded', 'text').execute();
+  await sql`alter table claims add column how text`.execute(db);
+  await sql`alter table claims add column recorded text`.execute(db);
   const earlier = db as Kysely<Earlier>;
   const tenants = await earlier.selectFrom('tenants').select(['tenant_id', 'file']).execute();
   for (const { tenant_id, file } of tenants) {

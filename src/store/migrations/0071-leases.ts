@@ -1,11 +1,7 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** What one process does for all of them, and until when nobody else does. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('leases')
-    .addColumn('name', 'text', (c) => c.primaryKey())
-    .addColumn('holder', 'text', (c) => c.notNull())
-    .addColumn('leased_until', 'bigint', (c) => c.notNull())
-    .execute();
+  await sql`create table leases (name text primary key, holder text not null,
+    leased_until bigint not null)`.execute(db);
 }

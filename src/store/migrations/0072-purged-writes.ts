@@ -1,21 +1,11 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Landed records whose values were purged, many in a row, and the writes of one run. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('purged_writes')
-    .addColumn('page_id', 'text', (c) => c.primaryKey())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('run_id', 'text', (c) => c.notNull())
-    .addColumn('target', 'text', (c) => c.notNull())
-    .addColumn('mapping_hash', 'text')
-    .addColumn('by', 'text', (c) => c.notNull())
-    .addColumn('sent_at', 'bigint', (c) => c.notNull())
-    .addColumn('purged_at', 'bigint', (c) => c.notNull())
-    .addColumn('records', 'text', (c) => c.notNull())
-    .execute();
-  await db.schema.createIndex('purged_writes_by_time').on('purged_writes').columns(['tenant_id', 'sent_at']).execute();
-  await db.schema.createIndex('purged_writes_of_run').on('purged_writes').columns(['tenant_id', 'run_id']).execute();
-  const ofRun = db.schema.createIndex('foreign_writes_of_run').on('foreign_writes');
-  await ofRun.columns(['tenant_id', 'run_id', 'sent_at']).execute();
+  await sql`create table purged_writes (page_id text primary key, tenant_id text not null, run_id text not null,
+    target text not null, mapping_hash text, by text not null, sent_at bigint not null, purged_at bigint not null,
+    records text not null)`.execute(db);
+  await sql`create index purged_writes_by_time on purged_writes (tenant_id, sent_at)`.execute(db);
+  await sql`create index purged_writes_of_run on purged_writes (tenant_id, run_id)`.execute(db);
+  await sql`create index foreign_writes_of_run on foreign_writes (tenant_id, run_id, sent_at)`.execute(db);
 }

@@ -11,43 +11,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createTables(db);
   await nameConnections(db as Kysely<Earlier>);
   for (const statement of moves) await statement.execute(db);
-  for (const table of ['claims', 'links', 'identity_leases']) await db.schema.dropTable(table).execute();
+  for (const table of ['claims', 'links', 'identity_leases']) await sql`drop table ${sql.ref(table)}`.execute(db);
 }
 
 async function createTables(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('persons')
-    .addColumn('person_id', 'text', (c) => c.primaryKey())
-    .addColumn('connection', 'text', (c) => c.notNull())
-    .addColumn('version', 'integer', (c) => c.notNull())
-    .addColumn('tenant_id', 'text')
-    .addColumn('job_candidate_id', 'text')
-    .addColumn('period', 'integer')
-    .addColumn('is_abandoned', 'integer', (c) => c.notNull())
-    .addColumn('recorded', 'text')
-    .execute();
-  await db.schema
-    .createTable('person_keys')
-    .addColumn('scope', 'text', (c) => c.notNull())
-    .addColumn('kind', 'text', (c) => c.notNull())
-    .addColumn('value', 'text', (c) => c.notNull())
-    .addColumn('person_id', 'text', (c) => c.notNull())
-    .addColumn('company', 'text')
-    .addColumn('candidate_id', 'text')
-    .addColumn('tenant_id', 'text')
-    .addColumn('job_candidate_id', 'text')
-    .addColumn('period', 'integer')
-    .addColumn('employee_number', 'text')
-    .addColumn('how', 'text')
-    .addColumn('holder', 'text')
-    .addColumn('at', 'bigint')
-    .addPrimaryKeyConstraint('person_keys_key', ['scope', 'kind', 'value'])
-    .execute();
-  const hire = ['tenant_id', 'job_candidate_id', 'period'];
-  await db.schema.createIndex('persons_by_owner').on('persons').columns(hire).execute();
-  await db.schema.createIndex('person_keys_of_person').on('person_keys').column('person_id').execute();
-  await db.schema.createIndex('person_keys_by_value').on('person_keys').columns(['value', 'kind']).execute();
-  await db.schema.createIndex('person_keys_by_hire').on('person_keys').columns(hire).execute();
+  await sql`create table persons (person_id text primary key, connection text not null, version integer not null,
+    tenant_id text, job_candidate_id text, period integer, is_abandoned integer not null, recorded text)`.execute(db);
+  await sql`create table person_keys (scope text not null, kind text not null, value text not null,
+    person_id text not null, company text, candidate_id text, tenant_id text, job_candidate_id text, period integer,
+    employee_number text, how text, holder text, at bigint,
+    constraint person_keys_key primary key (scope, kind, value))`.execute(db);
+  await sql`create index persons_by_owner on persons (tenant_id, job_candidate_id, period)`.execute(db);
+  await sql`create index person_keys_of_person on person_keys (person_id)`.execute(db);
+  await sql`create index person_keys_by_value on person_keys (value, kind)`.execute(db);
+  await sql`create index person_keys_by_hire on person_keys (tenant_id, job_candidate_id, period)`.execute(db);
   for (const [name, columns] of [
     ['employees_of_tenant', 'tenant_id, scope, value'],
     ['employees_of_candidate', 'tenant_id, candidate_id, scope'],

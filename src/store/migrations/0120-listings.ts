@@ -5,14 +5,10 @@ import { type Kysely, sql } from 'kysely';
  * stands in 0106, because webhooks must not wait for it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const index = (name: string, on: string) => db.schema.createIndex(name).on(on);
-  await db.schema.dropIndex('hires_by_state').execute();
-  await index('hires_by_state', 'hires').columns(['tenant_id', 'state', 'opened_at']).execute();
-  await index('hires_newest', 'hires').columns(['state', 'opened_at']).execute();
-  await index('holds_by_time', 'holds').columns(['opened_at', 'hold_id']).execute();
-  await index('holds_waiting', 'holds')
-    .columns(['opened_at', 'hold_id'])
-    .where(sql<boolean>`closed_at is null`)
-    .execute();
-  await index('audit_by_time', 'audit').column('at').execute();
+  await sql`drop index hires_by_state`.execute(db);
+  await sql`create index hires_by_state on hires (tenant_id, state, opened_at)`.execute(db);
+  await sql`create index hires_newest on hires (state, opened_at)`.execute(db);
+  await sql`create index holds_by_time on holds (opened_at, hold_id)`.execute(db);
+  await sql`create index holds_waiting on holds (opened_at, hold_id) where closed_at is null`.execute(db);
+  await sql`create index audit_by_time on audit (at)`.execute(db);
 }

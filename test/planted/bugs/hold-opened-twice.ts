@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/migrations/0001-tables.ts',
-      find: "    .createIndex('holds_once_open')\n    .unique()\n",
-      replace: "    .createIndex('holds_once_open')\n",
+      find: 'create unique index holds_once_open',
+      replace: 'create index holds_once_open',
     },
   ],
   caughtBy: tests(/four processes that open one hold at once open one/, 'test/store/hire-facts.test.ts'),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/migrations/0072-purged-writes.ts',
-      find: "  await ofRun.columns(['tenant_id', 'run_id', 'sent_at']).execute();",
-      replace: "  await ofRun.columns(['sent_at', 'run_id', 'tenant_id']).execute();",
+      find: 'on foreign_writes (tenant_id, run_id, sent_at)',
+      replace: 'on foreign_writes (sent_at, run_id, tenant_id)',
     },
   ],
   caughtBy: tests(/FAIL .*the writes of one run are found without reading/, 'test/store/size.test.ts'),

@@ -1,34 +1,12 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** People who were erased or may not be, by keyed hashes of their ids, and the erasures that are asked for. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('person_marks')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('mark', 'text', (c) => c.notNull())
-    .addColumn('digest', 'text', (c) => c.notNull())
-    .addColumn('at', 'bigint', (c) => c.notNull())
-    .addColumn('by', 'text', (c) => c.notNull())
-    .addColumn('about', 'text', (c) => c.notNull())
-    .addPrimaryKeyConstraint('person_marks_key', ['tenant_id', 'mark', 'digest'])
-    .execute();
-  await db.schema
-    .createTable('person_mark_keys')
-    .addColumn('mark_key', 'text', (c) => c.primaryKey())
-    .addColumn('made_at', 'bigint', (c) => c.notNull())
-    .execute();
-  await db.schema
-    .createTable('erasures')
-    .addColumn('erasure_id', 'text', (c) => c.primaryKey())
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('subject', 'text', (c) => c.notNull())
-    .addColumn('employee', 'text', (c) => c.notNull())
-    .addColumn('reason', 'text', (c) => c.notNull())
-    .addColumn('by', 'text', (c) => c.notNull())
-    .addColumn('asked_at', 'bigint', (c) => c.notNull())
-    .addColumn('quiet_at', 'bigint', (c) => c.notNull())
-    .addColumn('found', 'text', (c) => c.notNull())
-    .addColumn('done_at', 'bigint')
-    .addColumn('receipt', 'text')
-    .execute();
+  await sql`create table person_marks (tenant_id text not null, mark text not null, digest text not null,
+    at bigint not null, by text not null, about text not null,
+    constraint person_marks_key primary key (tenant_id, mark, digest))`.execute(db);
+  await sql`create table person_mark_keys (mark_key text primary key, made_at bigint not null)`.execute(db);
+  await sql`create table erasures (erasure_id text primary key, tenant_id text not null, subject text not null,
+    employee text not null, reason text not null, by text not null, asked_at bigint not null, quiet_at bigint not null,
+    found text not null, done_at bigint, receipt text)`.execute(db);
 }

@@ -1,24 +1,10 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Whom a rule invited to an assessment, or is about to: once for each person and assessment. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('invitations')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('assessment_id', 'text', (c) => c.notNull())
-    .addColumn('candidate_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('attempt', 'integer', (c) => c.notNull())
-    .addColumn('in_doubt', 'integer', (c) => c.notNull())
-    .addColumn('batch_id', 'text')
-    .addColumn('write_id', 'text')
-    .addColumn('code', 'text')
-    .addColumn('sent_at', 'bigint')
-    .addColumn('give_up_at', 'bigint')
-    .addColumn('decided_at', 'bigint')
-    .addPrimaryKeyConstraint('invitations_key', ['tenant_id', 'assessment_id', 'candidate_id'])
-    .execute();
-  const open = db.schema.createIndex('invitations_open').on('invitations').columns(['tenant_id', 'state']);
-  await open.execute();
+  await sql`create table invitations (tenant_id text not null, assessment_id text not null, candidate_id text not null,
+    job_candidate_id text not null, state text not null, attempt integer not null, in_doubt integer not null,
+    batch_id text, write_id text, code text, sent_at bigint, give_up_at bigint, decided_at bigint,
+    constraint invitations_key primary key (tenant_id, assessment_id, candidate_id))`.execute(db);
+  await sql`create index invitations_open on invitations (tenant_id, state)`.execute(db);
 }

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Why a process can do nothing although it runs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('processes').addColumn('trouble', 'text').execute();
+  await sql`alter table processes add column trouble text`.execute(db);
 }

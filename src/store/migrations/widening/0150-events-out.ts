@@ -27,12 +27,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_error text
     )`)
     .execute(db);
-  await db.schema
-    .createIndex('events_out_waiting')
-    .on('events_out')
-    .columns(['tenant_id', 'job_candidate_id', 'event_no'])
-    .where(sql<boolean>`taken_at is null`)
-    .execute();
+  await sql`create index events_out_waiting on events_out (tenant_id, job_candidate_id, event_no)
+    where taken_at is null`.execute(db);
   for (const { table, when, after, values } of TOLD)
     for (const [at, event] of after.entries())
       for (const statement of isSqlite

@@ -1,26 +1,10 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Whom a rule made a candidate of a job, or is about to: once for each lead and job. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('sourced_leads')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('lead_id', 'text', (c) => c.notNull())
-    .addColumn('job_id', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('attempt', 'integer', (c) => c.notNull())
-    .addColumn('candidate_id', 'text')
-    .addColumn('job_candidate_id', 'text')
-    .addColumn('write_id', 'text')
-    .addColumn('code', 'text')
-    .addColumn('sent_at', 'bigint')
-    .addColumn('give_up_at', 'bigint')
-    .addColumn('decided_at', 'bigint')
-    .addPrimaryKeyConstraint('sourced_leads_key', ['tenant_id', 'lead_id', 'job_id'])
-    .execute();
-  await db.schema
-    .createIndex('sourced_leads_person')
-    .on('sourced_leads')
-    .columns(['tenant_id', 'candidate_id'])
-    .execute();
+  await sql`create table sourced_leads (tenant_id text not null, lead_id text not null, job_id text not null,
+    state text not null, attempt integer not null, candidate_id text, job_candidate_id text, write_id text, code text,
+    sent_at bigint, give_up_at bigint, decided_at bigint,
+    constraint sourced_leads_key primary key (tenant_id, lead_id, job_id))`.execute(db);
+  await sql`create index sourced_leads_person on sourced_leads (tenant_id, candidate_id)`.execute(db);
 }

@@ -1,15 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Labels of select fields: which entry of the HR system's list bears it or bore it, and what becomes of it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('option_labels')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('field_id', 'text', (c) => c.notNull())
-    .addColumn('label', 'text', (c) => c.notNull())
-    .addColumn('entry_id', 'text')
-    .addColumn('missed_run', 'text')
-    .addColumn('leaving', 'integer', (c) => c.notNull().defaultTo(0))
-    .addPrimaryKeyConstraint('option_labels_key', ['tenant_id', 'field_id', 'label'])
-    .execute();
+  await sql`create table option_labels (tenant_id text not null, field_id text not null, label text not null,
+    entry_id text, missed_run text, leaving integer default 0 not null,
+    constraint option_labels_key primary key (tenant_id, field_id, label))`.execute(db);
 }

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** When a document was read back after its upload. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('hire_documents').addColumn('read_back_at', 'bigint').execute();
+  await sql`alter table hire_documents add column read_back_at bigint`.execute(db);
 }

@@ -6,38 +6,21 @@ import { type Kysely, SqliteAdapter, sql } from 'kysely';
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
-  for (const [name, type] of COLUMNS) await db.schema.alterTable('audit').addColumn(name, type).execute();
-  await db.schema
-    .createTable('audit_heads')
-    .addColumn('chain', 'text', (c) => c.primaryKey())
-    .addColumn('seq', 'bigint', (c) => c.notNull())
-    .addColumn('hash', 'text', (c) => c.notNull())
-    .addColumn('noted', 'bigint', (c) => c.notNull().defaultTo(0))
-    .execute();
-  await db.schema.createIndex('audit_links').on('audit').columns(['chain', 'seq']).unique().execute();
-  await db.schema
-    .createIndex('audit_unsealed')
-    .on('audit')
-    .column('tenant_id')
-    .where(sql<boolean>`seq is null`)
-    .execute();
+  for (const column of COLUMNS)
+    await sql`alter table audit add column ${sql.ref(column)} ${sql.raw(column === 'seq' ? 'bigint' : 'text')}`.execute(
+      db,
+    );
+  await sql`create table audit_heads (chain text primary key, seq bigint not null, hash text not null,
+    noted bigint default 0 not null)`.execute(db);
+  await sql`create unique index audit_links on audit (chain, seq)`.execute(db);
+  await sql`create index audit_unsealed on audit (tenant_id) where seq is null`.execute(db);
   for (const statement of isSqlite ? SQLITE : POSTGRES) await sql.raw(statement).execute(db);
 }
 
-const COLUMNS = [
-  ['chain', 'text'],
-  ['seq', 'bigint'],
-  ['actor', 'text'],
-  ['subject', 'text'],
-  ['salt', 'text'],
-  ['details_hash', 'text'],
-  ['sealed', 'text'],
-  ['prev', 'text'],
-  ['hash', 'text'],
-] as const;
+const COLUMNS = ['chain', 'seq', 'actor', 'subject', 'salt', 'details_hash', 'sealed', 'prev', 'hash'];
 
 /** An erasure may take words out of `details`, and takes the salt of their hash with them; nothing else changes. */
-const FIXED = ['at', 'by', 'tenant_id', 'act', ...COLUMNS.map(([name]) => name).filter((name) => name !== 'salt')];
+const FIXED = ['at', 'by', 'tenant_id', 'act', ...COLUMNS.filter((name) => name !== 'salt')];
 const REFUSED = 'a sealed row of the audit trail stays as it is';
 
 const isOther = (differs: string): string => FIXED.map((name) => `new."${name}" ${differs} old."${name}"`).join(' or ');

@@ -2,37 +2,13 @@ import { type Kysely, sql } from 'kysely';
 
 /** What becomes of a finished hire in each further destination of its tenant. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('hire_steps')
-    .addColumn('tenant_id', 'text', (c) => c.notNull())
-    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
-    .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('destination', 'text', (c) => c.notNull())
-    .addColumn('reference', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
-    .addColumn('run_id', 'text')
-    .addColumn('plan', 'text')
-    .addColumn('account_id', 'text')
-    .addColumn('code', 'text')
-    .addColumn('reason', 'text')
-    .addColumn('hold_id', 'text')
-    .addColumn('updated_at', 'bigint', (c) => c.notNull())
-    .addColumn('done_at', 'bigint')
-    .addPrimaryKeyConstraint('hire_steps_key', ['tenant_id', 'job_candidate_id', 'period', 'destination'])
-    .execute();
+  await sql`create table hire_steps (tenant_id text not null, job_candidate_id text not null, period integer not null,
+    destination text not null, reference text not null, state text not null, run_id text, plan text, account_id text,
+    code text, reason text, hold_id text, updated_at bigint not null, done_at bigint,
+    constraint hire_steps_key primary key (tenant_id, job_candidate_id, period, destination))`.execute(db);
   // One account a person: of their hires one at a time may be making it.
-  await db.schema
-    .createIndex('hire_steps_sending')
-    .unique()
-    .on('hire_steps')
-    .columns(['destination', 'reference'])
-    .where(sql<boolean>`state = 'sending'`)
-    .execute();
-  await db.schema.createIndex('hire_steps_person').on('hire_steps').columns(['destination', 'reference']).execute();
-  await db.schema
-    .createIndex('hire_steps_open')
-    .on('hire_steps')
-    .columns(['tenant_id', 'destination'])
-    .where(sql<boolean>`state <> 'done'`)
-    .execute();
+  await sql`create unique index hire_steps_sending on hire_steps (destination, reference)
+    where state = 'sending'`.execute(db);
+  await sql`create index hire_steps_person on hire_steps (destination, reference)`.execute(db);
+  await sql`create index hire_steps_open on hire_steps (tenant_id, destination) where state <> 'done'`.execute(db);
 }

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** How many records the partner's total counted in the latest pass beside those that its pages showed. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await db.schema.alterTable('stream_states').addColumn('unshown', 'integer').execute();
+  await sql`alter table stream_states add column unshown integer`.execute(db);
 }
