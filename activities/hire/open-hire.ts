@@ -14,8 +14,7 @@ import { endEarlier, endHire, endOutlived, moveResting } from '../../src/store/h
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, isErased, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { inTransaction } from '../../src/store/persons.ts';
+import { inTransaction, type Store } from '../../src/store/open-store.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';

@@ -9,7 +9,8 @@ import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { askAnew, openHold, tenantHoldsOf } from '../../src/store/holds.ts';
 import { baselinesBeside, insertBaseline, isErased } from '../../src/store/observed-hires.ts';
-import { inTransaction, recordPeople } from '../../src/store/persons.ts';
+import { inTransaction } from '../../src/store/open-store.ts';
+import { recordPeople } from '../../src/store/persons.ts';
 import {
   addTraces,
   hasTraces,

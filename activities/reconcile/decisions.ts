@@ -6,7 +6,7 @@ import { type Position, type StepName, startOfList } from './run.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface ReconcileScope {
+interface ReconcileScope {
   /** The tenant's first reconcile, which records the baseline. */
   isFirst: boolean;
   /** Once a day everything is compared, even if nothing seems to have changed. */

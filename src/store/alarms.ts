@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { has, type Store } from './open-store.ts';
+import { didChange, has, type Store } from './open-store.ts';
 import { type AlarmKind, type AlarmRow, derivedAlarms } from './schema.ts';
 
 /** The activity of one hire, or the value of one field, that an alarm is about. */
@@ -149,27 +149,24 @@ export interface StuckDeliveries {
 
 /** Counts undeliverable deliveries, and deliveries of an unknown event received within the last `unknownMs`. */
 export async function countStuck(store: Store, unknownMs: number): Promise<StuckDeliveries[]> {
-  const rows = await store.kysely
-    .selectFrom('inbox')
-    .select(['tenant_id', 'state', 'event', (eb) => eb.fn.countAll<number>().as('count')])
-    // Written literally, so that the planner uses the partial index.
-    .where(sql<boolean>`state in ('unknown', 'undeliverable')`)
-    .where((eb) =>
-      eb.or([
-        eb('state', '=', 'undeliverable'),
-        eb('received_at', '>', sql<number>`${store.now} - ${sql.lit(unknownMs)}`),
-      ]),
-    )
-    .groupBy(['tenant_id', 'state', 'event'])
-    .orderBy('tenant_id')
-    .orderBy('event')
-    .execute();
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    state: row.state as StuckDeliveries['state'],
-    event: row.event,
-    count: row.count,
-  }));
+  return (
+    store.kysely
+      .selectFrom('inbox')
+      .select(['tenant_id as tenantId', 'state', 'event', (eb) => eb.fn.countAll<number>().as('count')])
+      // Written literally, so that the planner uses the partial index.
+      .where(sql<boolean>`state in ('unknown', 'undeliverable')`)
+      .where((eb) =>
+        eb.or([
+          eb('state', '=', 'undeliverable'),
+          eb('received_at', '>', sql<number>`${store.now} - ${sql.lit(unknownMs)}`),
+        ]),
+      )
+      .groupBy(['tenant_id', 'state', 'event'])
+      .orderBy('tenant_id')
+      .orderBy('event')
+      .$narrowType<Pick<StuckDeliveries, 'state'>>()
+      .execute()
+  );
 }
 
 /** Tenants with an open hold or a raised alarm that was not notified yet. */
@@ -205,13 +202,13 @@ export async function markAlarmNotified(
 
 /** Reserves the right to notify this tenant's address for `ms`; false while another process has it. */
 export async function leaseNotices(store: Store, tenantId: string, ms: number): Promise<boolean> {
-  const result = await store.kysely
-    .updateTable('tenants')
-    .set({ notify_until: sql<number>`${store.now} + ${ms}` })
-    .where('tenant_id', '=', tenantId)
-    .where((eb) => eb.or([eb('notify_until', 'is', null), eb('notify_until', '<=', store.now)]))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return didChange(
+    store.kysely
+      .updateTable('tenants')
+      .set({ notify_until: sql<number>`${store.now} + ${ms}` })
+      .where('tenant_id', '=', tenantId)
+      .where((eb) => eb.or([eb('notify_until', 'is', null), eb('notify_until', '<=', store.now)])),
+  );
 }
 
 export async function releaseNotices(store: Store, tenantId: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
 import { closeAllHolds } from './holds.ts';
-import { has, type Store, type StoreTables } from './open-store.ts';
+import { has, inTransaction, type Store, type StoreTables } from './open-store.ts';
 import { giveUpPeople, lapseCreating, nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
@@ -322,8 +322,8 @@ export async function removeApplied(trx: Store, version: number, { tenantId, by 
  * its holds.
  */
 export async function recordEnd(store: Store, tenantId: string): Promise<void> {
-  await store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  await inTransaction(store, async (trx) => {
+    const { kysely } = trx;
     const { numUpdatedRows } = await kysely
       .updateTable('tenants')
       .set({ ended_at: sql<number>`coalesce(ended_at, ${store.now})` })

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Logger } from '../log.ts';
 import { systemUser } from '../places.ts';
-import { has, type Store, type StoreTables } from './open-store.ts';
+import { has, inTransaction, type Store, type StoreTables } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
 import type { AuditRow } from './schema.ts';
 import { assertSigned, openSigner, type Signed, signed } from './signing-key.ts';
@@ -175,8 +175,8 @@ async function sealFound(store: StoreTables, chain: string): Promise<void> {
   const row = sql.ref(store.kind === 'sqlite' ? 'rowid' : 'ctid');
   const isOurs = chain === FLEET ? sql`tenant_id is null` : sql`tenant_id = ${chain}`;
   for (let sealed = BATCH; sealed === BATCH; )
-    sealed = await store.kysely.transaction().execute(async (kysely) => {
-      const trx = { ...store, kysely };
+    sealed = await inTransaction(store, async (trx) => {
+      const { kysely } = trx;
       const lock = store.kind === 'sqlite' ? sql`` : sql`for update`;
       const query = sql<Told & { row: unknown }>`select ${row} as "row", at, "by", tenant_id, act, details from audit
         where seq is null and ${isOurs} order by at limit ${sql.lit(BATCH)} ${lock}`;

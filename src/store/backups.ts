@@ -7,7 +7,7 @@ import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { takeErasures } from './erasures.ts';
-import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
+import { didChange, openStore, openTables, type Store, type StoreTables, sameHire } from './open-store.ts';
 import { readMarks } from './person-marks.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
@@ -149,12 +149,9 @@ async function noteRestore(store: StoreTables, by: string, latelyMs: number): Pr
 
 /** Makes every tenant's next reconcile compare everything. False if that was already so. */
 async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
-  const { numUpdatedRows } = await kysely
-    .updateTable('tenants')
-    .set({ fully_reconciled_at: null })
-    .where('fully_reconciled_at', 'is not', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return didChange(
+    kysely.updateTable('tenants').set({ fully_reconciled_at: null }).where('fully_reconciled_at', 'is not', null),
+  );
 }
 
 /** Whether work since that moment (database clock, ms) may be forgotten. */
@@ -192,13 +189,7 @@ export async function readRestore(store: Store): Promise<Restore | undefined> {
     .execute();
   const hires = await kysely
     .selectFrom('hires')
-    .leftJoin('person_keys', (join) =>
-      join
-        .onRef('person_keys.tenant_id', '=', 'hires.tenant_id')
-        .onRef('person_keys.job_candidate_id', '=', 'hires.job_candidate_id')
-        .onRef('person_keys.period', '=', 'hires.period')
-        .on('person_keys.kind', '=', 'employee'),
-    )
+    .leftJoin('person_keys', (join) => sameHire('person_keys', 'hires')(join).on('person_keys.kind', '=', 'employee'))
     .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.state', 'hires.employee_id', 'person_keys.how'])
     .where('hires.opened_at', '>=', at)
     .orderBy('hires.opened_at')

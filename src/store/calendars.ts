@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { audit } from './audit.ts';
-import { batchesOf, has, type Store } from './open-store.ts';
+import { batchesOf, fromInserted, has, type Store } from './open-store.ts';
 import type { CalendarEvent, CalendarFeed } from './push-tables.ts';
 
 // Booked slots as calendars show them, and the addresses that serve them.
@@ -23,20 +23,24 @@ export async function saveCalendar(
         .insertInto('calendar_events')
         .values(some.map((event) => ({ ...event, changed_at: now })))
         .onConflict((c) =>
-          c.columns(['tenant_id', 'booking_id']).doUpdateSet((eb) => ({
-            schedule_id: eb.ref('excluded.schedule_id'),
-            title: eb.ref('excluded.title'),
-            timezone: eb.ref('excluded.timezone'),
-            entity_type: eb.ref('excluded.entity_type'),
-            entity_id: eb.ref('excluded.entity_id'),
-            starts_at: eb.ref('excluded.starts_at'),
-            ends_at: eb.ref('excluded.ends_at'),
-            attendance: eb.ref('excluded.attendance'),
-            sequence: eb.ref('excluded.sequence'),
-            changed_at: eb.ref('excluded.changed_at'),
-            missed: eb.ref('excluded.missed'),
-            cancelled_at: eb.ref('excluded.cancelled_at'),
-          })),
+          c
+            .columns(['tenant_id', 'booking_id'])
+            .doUpdateSet(
+              fromInserted(
+                'schedule_id',
+                'title',
+                'timezone',
+                'entity_type',
+                'entity_id',
+                'starts_at',
+                'ends_at',
+                'attendance',
+                'sequence',
+                'changed_at',
+                'missed',
+                'cancelled_at',
+              ),
+            ),
         )
         .execute();
     await trx

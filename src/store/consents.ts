@@ -1,5 +1,5 @@
 import { addHints } from './hints.ts';
-import { batchesOf, type Store } from './open-store.ts';
+import { fromInserted, inTransaction, readInBatches, type Store } from './open-store.ts';
 import type { PersonId } from './person-marks.ts';
 import { noteCases } from './privacy-cases.ts';
 import type { ConsentRow } from './tenant-tables.ts';
@@ -10,12 +10,9 @@ export async function readConsents(
   tenantId: string,
   jobCandidateIds: readonly string[],
 ): Promise<Map<string, ConsentRow>> {
-  const found = new Map<string, ConsentRow>();
-  for (const some of batchesOf(jobCandidateIds)) {
-    const own = kysely.selectFrom('consents').selectAll().where('tenant_id', '=', tenantId);
-    for (const row of await own.where('job_candidate_id', 'in', some).execute()) found.set(row.job_candidate_id, row);
-  }
-  return found;
+  const own = kysely.selectFrom('consents').selectAll().where('tenant_id', '=', tenantId);
+  const rows = await readInBatches(jobCandidateIds, (some) => own.where('job_candidate_id', 'in', some).execute());
+  return new Map(rows.map((row) => [row.job_candidate_id, row]));
 }
 
 /** Consents of all applications of these candidates. */
@@ -38,16 +35,12 @@ export async function saveConsents(store: Store, tenantId: string, read: readonl
   };
   const rows = read.filter(isNew);
   if (rows.length === 0) return;
-  await store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  await inTransaction(store, async (trx) => {
+    const { kysely } = trx;
     await kysely
       .insertInto('consents')
       .values(rows)
-      .onConflict((c) =>
-        c
-          .columns(['tenant_id', 'job_candidate_id'])
-          .doUpdateSet((eb) => ({ state: eb.ref('excluded.state'), shown: eb.ref('excluded.shown') })),
-      )
+      .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet(fromInserted('state', 'shown')))
       .execute();
     await judgePeople(trx, tenantId, rows);
   });
@@ -55,8 +48,8 @@ export async function saveConsents(store: Store, tenantId: string, read: readonl
 
 /** Forgets the consents of applications that the partner deleted. An ended consent stays recorded. */
 export async function forgetConsents(store: Store, tenantId: string, jobCandidateIds: readonly string[]) {
-  await store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  await inTransaction(store, async (trx) => {
+    const { kysely } = trx;
     const known = await readConsents(trx, tenantId, jobCandidateIds);
     const given = [...known.values()].filter(({ state }) => state === 'given');
     if (given.length === 0) return;
@@ -110,9 +103,8 @@ export async function stoppedAmong(
     ['job-candidate', 'consents.job_candidate_id'],
   ] as const) {
     const ids = [...new Set(people.filter((one) => one.kind === kind).map(({ id }) => id))];
-    for (const some of batchesOf(ids))
-      for (const row of await stopped.where(column, 'in', some).execute())
-        found.add(`candidate ${row.candidate_id}`).add(`job-candidate ${row.job_candidate_id}`);
+    for (const row of await readInBatches(ids, (some) => stopped.where(column, 'in', some).execute()))
+      found.add(`candidate ${row.candidate_id}`).add(`job-candidate ${row.job_candidate_id}`);
   }
   return ({ kind, id }) => found.has(`${kind} ${id}`);
 }

@@ -1,10 +1,9 @@
 import { type Employee, employeeIn } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
-import { has, hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireOf, ofHire, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import { changePerson } from './persons.ts';
-import type { EmploymentRow } from './push-tables.ts';
-import type { HireRow } from './schema.ts';
+import type { HireRow, Row } from './schema.ts';
 
 export interface ConnectionKey {
   tenantId: string;
@@ -18,7 +17,7 @@ export interface Employment {
   /** The hire's person under the partner's current id. */
   candidate: Candidate;
   hire: HireRow;
-  told: EmploymentRow | undefined;
+  told: Row<'employments'> | undefined;
 }
 
 /** Of these employees, those linked to hires of the tenant. */
@@ -99,7 +98,7 @@ export async function noteTold(
       await trx
         .updateTable('hires')
         .set({ employee_number: now.number })
-        .where(has(hireColumns(hireOf(hire))))
+        .where(ofHire(hireOf(hire)))
         .execute();
     await changePerson(
       { ...store, kysely: trx },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef, HireStep } from '../hire/hire.ts';
 import { updateHire } from './hires.ts';
-import { has, hireColumns, type Store } from './open-store.ts';
+import { didChange, has, hireColumns, type Store } from './open-store.ts';
 
 /**
  * Records the enrolment of this hire's person. Ignores a late worker: an enrolment already recorded may have been read
@@ -67,13 +67,13 @@ export async function closeCreditGate(store: Store, tenantId: string, numbers: C
 
 /** Opens the gate after a successful enrolment. Returns whether it was closed: then the waiting hires need a hint. */
 export async function openCreditGate(store: Store, tenantId: string): Promise<boolean> {
-  const result = await store.kysely
-    .updateTable('tenants')
-    .set({ credit_gate: null, canary_at: null })
-    .where('tenant_id', '=', tenantId)
-    .where('credit_gate', 'is not', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+  return didChange(
+    store.kysely
+      .updateTable('tenants')
+      .set({ credit_gate: null, canary_at: null })
+      .where('tenant_id', '=', tenantId)
+      .where('credit_gate', 'is not', null),
+  );
 }
 
 /** Lets the next enrolment through at once, as the canary (a person answered `retry`). */

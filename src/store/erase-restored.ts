@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { eraseOnceMore, forgetBytes, type TenantSubject } from './erasures.ts';
-import type { Store } from './open-store.ts';
+import { type Store } from './open-store.ts';
 import { clearNameless, completeIds, erasePersonRows, findPersonRows, NAMED, type Subject } from './person-data.ts';
 import {
   allIdsOf,

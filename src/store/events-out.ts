@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { has, onceNow, type Store } from './open-store.ts';
-import { inTransaction } from './persons.ts';
+import { changedRows, has, inTransaction, onceNow, type Store } from './open-store.ts';
 import type { EventOutRow } from './schema.ts';
 
 /** Matches tenants that send events out; the triggers use the same text. */
@@ -119,12 +118,8 @@ export async function listEvents(
 /** Sends events once more, in their order and with their ids. Returns how many. */
 export async function replayEvents(store: Store, which: WhichEvents, by: string): Promise<number> {
   return inTransaction(store, async (open) => {
-    const again = await open.kysely
-      .updateTable('events_out')
-      .set({ taken_at: null, due_at: 0, tries: 0, last_error: null })
-      .where(chosen(open, which))
-      .executeTakeFirst();
-    const count = Number(again.numUpdatedRows);
+    const again = { taken_at: null, due_at: 0, tries: 0, last_error: null };
+    const count = await changedRows(open.kysely.updateTable('events_out').set(again).where(chosen(open, which)));
     const { tenantId, eventId, jobCandidateId, sinceMs } = which;
     const details = JSON.stringify({ count, eventId, jobCandidateId, sinceMs });
     if (count > 0) await audit(open, { by, tenantId, act: 'events-replayed', details });

@@ -1,14 +1,13 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Side } from '../hire/hire.ts';
-import { has, type Store } from './open-store.ts';
-import type { StreamRow, Tables } from './schema.ts';
+import { didChange, has, type Store } from './open-store.ts';
+import type { Row, StreamRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import type { ExchangePairTable } from './stream-tables.ts';
-import { isUnderWay, type StreamKey } from './streams.ts';
+import { isUnderWay, ofStream, type StreamKey } from './streams.ts';
 
 /** The stored state of a pair; `version` is 0 if nothing is stored. */
 export interface PairState
-  extends Pick<ExchangePairTable, 'version' | 'settles_at' | 'missing_side' | 'missing_run' | 'updated_at'> {
+  extends Pick<Row<'exchange_pairs'>, 'version' | 'settles_at' | 'missing_side' | 'missing_run' | 'updated_at'> {
   bases: Readonly<Record<string, string>>;
   /** By field: the fields of both sides that its base belongs to; absent in pairs of an earlier version. */
   identities: Readonly<Record<string, string>>;
@@ -75,22 +74,22 @@ export async function readPairStates(
   const rows = await kysely
     .selectFrom('exchange_pairs')
     .selectAll()
-    .where(has({ tenant_id: tenantId, stream }))
+    .where(ofStream({ tenantId, stream }))
     .where('pair_id', 'in', pairIds)
     .execute();
   return new Map(
-    rows.map(({ pair_id, bases, identities, sent, echoes, settles_at, gone_at, updated_at, ...row }) => [
+    rows.map(({ pair_id, bases, identities, sent, echoes, gone_at, ...row }) => [
       pair_id,
       {
         version: row.version,
+        settles_at: row.settles_at,
         missing_side: row.missing_side,
         missing_run: row.missing_run,
-        updated_at: updated_at,
+        updated_at: row.updated_at,
         bases: JSON.parse(bases) as Record<string, string>,
         identities: JSON.parse(identities) as Record<string, string>,
         sent: JSON.parse(sent) as SentForms,
         echoes: readEchoes(echoes),
-        settles_at: settles_at,
         isGone: gone_at !== null,
       },
     ]),
@@ -133,12 +132,12 @@ export async function savePair(
     ...(isGone === undefined ? {} : { gone_at: isGone ? now : null }),
   };
   if (version > 0) {
-    const result = await kysely
-      .updateTable('exchange_pairs')
-      .set(changed)
-      .where(has({ tenant_id: tenantId, stream, pair_id: pairId, version }))
-      .executeTakeFirst();
-    return result.numUpdatedRows === 1n;
+    return didChange(
+      kysely
+        .updateTable('exchange_pairs')
+        .set(changed)
+        .where(has({ tenant_id: tenantId, stream, pair_id: pairId, version })),
+    );
   }
   const row = { tenant_id: tenantId, stream, pair_id: pairId, bases: '{}', sent: '{}', settles_at: 0 };
   const made = await kysely
@@ -275,10 +274,6 @@ export async function forgetAllowed(store: Store, key: StreamKey, without: (tall
       .execute();
 }
 
-function ofStream({ tenantId, stream }: StreamKey) {
-  return (eb: ExpressionBuilder<Tables, 'exchange_tallies'>) => eb.and({ tenant_id: tenantId, stream });
-}
-
 /** The beginning of the run or an hour ago, the earlier of the two. */
 function lately({ kysely, now }: Store, { tenantId, stream }: StreamKey) {
   const anHourAgo = sql<number>`${now} - ${sql.lit(LOOKS_BACK_MS)}`;
@@ -293,5 +288,5 @@ function lately({ kysely, now }: Store, { tenantId, stream }: StreamKey) {
         .end()
         .as('since'),
     )
-    .where(has({ tenant_id: tenantId, stream }));
+    .where(ofStream({ tenantId, stream }));
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue, Side } from '../hire/hire.ts';
-import { has, onceNow, type Store } from './open-store.ts';
+import { changedRows, has, onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';
 import type { ConflictKind, FieldConflictRow } from './stream-tables.ts';
-import type { StreamKey } from './streams.ts';
+import { ofStream, type StreamKey } from './streams.ts';
 
 /** A field of a pair whose sides differ. */
 interface NewConflict {
@@ -29,7 +29,7 @@ export async function openConflicts(
   return kysely
     .selectFrom('field_conflicts')
     .selectAll()
-    .where(has({ tenant_id: tenantId, stream }))
+    .where(ofStream({ tenantId, stream }))
     .where('pair_id', 'in', pairIds)
     .where('closed_at', 'is', null)
     .execute();
@@ -171,13 +171,12 @@ export async function listConflicts({ kysely }: Store, filter: ConflictFilter): 
 
 /** Clears the values of older conflicts; their fields and times stay. */
 export async function purgeConflicts(store: Store, tenantId: string, afterMs: number): Promise<number> {
-  const { numUpdatedRows } = await store.kysely
+  const old = store.kysely
     .updateTable('field_conflicts')
     .set({ partner_value: null, hris_value: null })
     .where('tenant_id', '=', tenantId)
     .where('since', '<=', sql<number>`${onceNow(store)} - ${sql.lit(afterMs)}`)
     // Written literally, so that the planner uses the partial index.
-    .where(sql<boolean>`(partner_value is not null or hris_value is not null)`)
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+    .where(sql<boolean>`(partner_value is not null or hris_value is not null)`);
+  return changedRows(old);
 }

@@ -1,8 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf, has, type Store } from './open-store.ts';
-import type { OptionLabelTable } from './push-tables.ts';
-import type { FieldChangeTable, FieldSide, FieldTable } from './stream-tables.ts';
+import { batchesOf, fromInserted, has, inTransaction, type Store } from './open-store.ts';
+import type { Row } from './schema.ts';
 
 export interface OptionsKey {
   tenantId: string;
@@ -37,7 +36,7 @@ export interface FieldChange {
 /** Selects fields: all of one side, or those of one kind of record. */
 interface FieldScope {
   tenantId: string;
-  side: FieldSide;
+  side: Row<'fields'>['side'];
   entity?: string;
 }
 
@@ -51,8 +50,7 @@ export async function saveFields(store: Store, scope: FieldScope, found: readonl
   );
   const { differing, missing } = compare(rows, found);
   if (differing.length + missing.length === 0) return;
-  await store.kysely.transaction().execute(async (kysely) => {
-    const within = { ...store, kysely };
+  await inTransaction(store, async (within) => {
     for (const { now, before } of differing) {
       await putField(within, scope, now);
       if (rows.length > 0) await noteChange(within, scope, now, { before, after: textOf(now) });
@@ -65,10 +63,8 @@ export async function saveFields(store: Store, scope: FieldScope, found: readonl
   });
 }
 
-type Row = Selectable<FieldTable>;
-
 /** Definitions that are new or changed, and rows whose field is missing. */
-function compare(rows: readonly Row[], found: readonly FieldDefinition[]) {
+function compare(rows: readonly Row<'fields'>[], found: readonly FieldDefinition[]) {
   const present = rows.filter((row) => row.gone_at === null);
   const known = new Map(present.map((row) => [keyOf(row.entity, row.field_id), row.definition]));
   const seen = new Set(found.map(({ entity, id }) => keyOf(entity, id)));
@@ -83,7 +79,7 @@ function compare(rows: readonly Row[], found: readonly FieldDefinition[]) {
 export async function listFieldChanges(
   store: Store,
   tenantId: string,
-  side: FieldSide,
+  side: Row<'fields'>['side'],
   limit: number,
 ): Promise<FieldChange[]> {
   const rows = await store.kysely
@@ -93,10 +89,10 @@ export async function listFieldChanges(
     .orderBy('at', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(({ entity, field_id: fieldId, at, before, after }: Selectable<FieldChangeTable>) => ({
+  return rows.map(({ entity, field_id: fieldId, at, before, after }: Row<'field_changes'>) => ({
     entity,
     fieldId,
-    at: at,
+    at,
     before: before === null ? undefined : parse(before),
     after: after === null ? undefined : parse(after),
   }));
@@ -132,7 +128,7 @@ export async function acknowledgeFields(
   });
 }
 
-function rowsOf(store: Store, tenantId: string, side: FieldSide): Promise<Row[]> {
+function rowsOf(store: Store, tenantId: string, side: Row<'fields'>['side']): Promise<Row<'fields'>[]> {
   return store.kysely
     .selectFrom('fields')
     .selectAll()
@@ -159,7 +155,7 @@ async function putField(store: Store, { tenantId, side }: FieldScope, one: Field
     .execute();
 }
 
-async function markGone(store: Store, row: Row): Promise<void> {
+async function markGone(store: Store, row: Row<'fields'>): Promise<void> {
   await store.kysely
     .updateTable('fields')
     .set({ gone_at: store.now })
@@ -194,7 +190,7 @@ function keyOf(entity: string, id: string): string {
 export async function readOptionLabels(
   { kysely }: Store,
   { tenantId, fieldId }: OptionsKey,
-): Promise<Map<string, OptionLabelTable>> {
+): Promise<Map<string, Row<'option_labels'>>> {
   const rows = await kysely
     .selectFrom('option_labels')
     .selectAll()
@@ -251,8 +247,8 @@ export async function noteOptionLabels(
   { entries, missed, leaving }: NotedLabels,
 ): Promise<void> {
   const known = await readOptionLabels(store, { tenantId, fieldId });
-  const rows = new Map<string, OptionLabelTable>();
-  const change = (label: string, to: Partial<OptionLabelTable>): void => {
+  const rows = new Map<string, Row<'option_labels'>>();
+  const change = (label: string, to: Partial<Row<'option_labels'>>): void => {
     const blank = { entry_id: null, missed_run: null, leaving: 0, in_use_at: null };
     const before = rows.get(label) ?? known.get(label) ?? { tenant_id: tenantId, field_id: fieldId, label, ...blank };
     const after = { ...before, ...to };
@@ -268,11 +264,7 @@ export async function noteOptionLabels(
         .insertInto('option_labels')
         .values(some)
         .onConflict((c) =>
-          c.columns(['tenant_id', 'field_id', 'label']).doUpdateSet((eb) => ({
-            entry_id: eb.ref('excluded.entry_id'),
-            missed_run: eb.ref('excluded.missed_run'),
-            leaving: eb.ref('excluded.leaving'),
-          })),
+          c.columns(['tenant_id', 'field_id', 'label']).doUpdateSet(fromInserted('entry_id', 'missed_run', 'leaving')),
         )
         .execute();
   });

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/dialects.ts';
-import { batchesOf, has, type Store } from './open-store.ts';
-import type { ForeignWriteRow } from './schema.ts';
+import { batchesOf, didChange, has, type Store } from './open-store.ts';
+import type { ForeignWriteRow, Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import type { WriteKind, WriteOutcome, WriteTarget } from './stream-tables.ts';
+import type { WriteOutcome } from './stream-tables.ts';
 
 /** The old and new value of one field; `old` is absent if it was not known. */
 export interface FieldChange {
@@ -15,11 +15,11 @@ export interface FieldChange {
 
 /** A record that is about to be written at the partner or in the HRIS. */
 export interface NewWrite {
-  target: WriteTarget;
+  target: Row<'foreign_writes'>['target'];
   recordId: string;
   period?: number;
   foreignId?: string;
-  kind: WriteKind;
+  kind: Row<'foreign_writes'>['kind'];
   changes: Readonly<Record<string, FieldChange>>;
   /** Fields to show masked. */
   sensitive: readonly string[];
@@ -164,11 +164,7 @@ export async function forgetWrites(store: Store, batchId: string): Promise<void>
 
 /** Deletes the batch's open mark, so that its rows carry their own outcome. False if that was so already. */
 async function closeBatch({ kysely }: Pick<Store, 'kysely'>, batchId: string): Promise<boolean> {
-  const { numDeletedRows } = await kysely
-    .deleteFrom('open_batches')
-    .where('batch_id', '=', batchId)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+  return didChange(kysely.deleteFrom('open_batches').where('batch_id', '=', batchId));
 }
 
 /** Writes to one target that were sent and whose outcome is unknown. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { Receives } from './applied-tenants.ts';
 import { audit } from './audit.ts';
-import type { Store, StoreTables } from './open-store.ts';
+import { inTransaction, type Store, type StoreTables } from './open-store.ts';
 
 /** A stop of all writes of a tenant or the fleet: since when, and by whose order. */
 interface Freeze {
@@ -36,8 +36,8 @@ export async function freeze(store: StoreTables, by: string, tenantId?: string):
 
 /** Allows the writes again. False if they were not stopped. */
 export async function thaw(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
-  return store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  return inTransaction(store, async (trx) => {
+    const { kysely } = trx;
     const { numDeletedRows } = await kysely
       .deleteFrom('freezes')
       .where('tenant_id', '=', tenantId ?? FLEET)

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
-import { has, type Store, withTenantsOf } from './open-store.ts';
-
-/** Databases limit the parameters of a statement. */
-const AT_ONCE = 1_000;
+import { batchesOf, type Store, withTenantsOf } from './open-store.ts';
+import { ofStream } from './streams.ts';
 
 /**
  * Records that these records should be read again. A record has at most one hint, with the latest time. `gone`: an
@@ -34,8 +32,7 @@ async function insertHints(
 ): Promise<void> {
   const { tenantId, stream, recordIds, gone, keepsFirst } = what;
   const hinted = { hinted_at: now, gone: gone ? 1 : 0 };
-  for (let from = 0; from < recordIds.length; from += AT_ONCE) {
-    const some = recordIds.slice(from, from + AT_ONCE);
+  for (const some of batchesOf(recordIds))
     await kysely
       .insertInto('hints')
       .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
@@ -44,7 +41,6 @@ async function insertHints(
         return keepsFirst ? known.doNothing() : known.doUpdateSet(hinted);
       })
       .execute();
-  }
 }
 
 /** A record that should be read again. */
@@ -60,7 +56,7 @@ export async function readHints(store: Store, tenantId: string, stream: string, 
   const all = store.kysely
     .selectFrom('hints')
     .select(['record_id', 'hinted_at', 'gone'])
-    .where(has({ tenant_id: tenantId, stream }))
+    .where(ofStream({ tenantId, stream }))
     .orderBy('hinted_at');
   const rows = await (limit === undefined ? all : all.limit(limit)).execute();
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: row.hinted_at, gone: row.gone === 1 }));
@@ -90,10 +86,7 @@ export async function clearHintsUntil(
   { tenantId, stream, until }: { tenantId: string; stream: string; until: number },
   recordIds?: readonly string[],
 ): Promise<void> {
-  const old = store.kysely
-    .deleteFrom('hints')
-    .where(has({ tenant_id: tenantId, stream }))
-    .where('hinted_at', '<=', until);
+  const old = store.kysely.deleteFrom('hints').where(ofStream({ tenantId, stream })).where('hinted_at', '<=', until);
   await (recordIds === undefined ? old : old.where('record_id', 'in', recordIds)).execute();
 }
 
@@ -107,7 +100,7 @@ export async function clearHints(
   for (const [hintedAt, together] of Map.groupBy(hints, (hint) => hint.hintedAt))
     await store.kysely
       .deleteFrom('hints')
-      .where(has({ tenant_id: tenantId, stream }))
+      .where(ofStream({ tenantId, stream }))
       .where(
         'record_id',
         'in',

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import type { ConnectionKey } from './employments.ts';
-import { has, hireColumns, readClock, type Store } from './open-store.ts';
+import { has, hireColumns, ofHire, readClock, type Store, sameHire } from './open-store.ts';
 import { employedRows } from './people.ts';
-import type { DocumentState, HireDocumentRow } from './push-tables.ts';
-import type { HireRow } from './schema.ts';
+import type { HireDocumentRow } from './push-tables.ts';
+import type { HireRow, Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
+import { sendOnce, sentNow } from './send-once.ts';
 
 interface DueHires extends ConnectionKey {
   /** A hire whose documents were looked at is due again after this long, ms. */
@@ -27,12 +28,7 @@ export async function hiresDueForDocuments(
     .innerJoin(employedRows({ kysely }).as('l'), (join) =>
       join.onRef('l.employee_id', '=', 'h.employee_id').on('l.connection', '=', connection),
     )
-    .leftJoin('document_looks as d', (join) =>
-      join
-        .onRef('d.tenant_id', '=', 'h.tenant_id')
-        .onRef('d.job_candidate_id', '=', 'h.job_candidate_id')
-        .onRef('d.period', '=', 'h.period'),
-    )
+    .leftJoin('document_looks as d', sameHire('d', 'h'))
     .selectAll('h')
     .where(has({ 'h.tenant_id': tenantId, 'h.state': 'done' }))
     .where((eb) => {
@@ -66,11 +62,7 @@ export async function readHireDocuments(
   store: Store,
   ref: HireRef,
 ): Promise<{ rows: Map<string, HireDocumentRow>; now: number }> {
-  const rows = await store.kysely
-    .selectFrom('hire_documents')
-    .selectAll()
-    .where(has(hireColumns(ref)))
-    .execute();
+  const rows = await store.kysely.selectFrom('hire_documents').selectAll().where(ofHire(ref)).execute();
   return { rows: new Map(rows.map((row) => [row.document, row])), now: await readClock(store) };
 }
 
@@ -100,27 +92,13 @@ export async function sendDocument(
   before: HireDocumentRow | undefined,
   budgetMs: number,
 ): Promise<boolean> {
-  const sentAt = await readClock(store);
-  const deadline = { sent_at: sentAt, give_up_at: sentAt + budgetMs };
-  const sent = { state: 'sent' as const, sha256, reason: null, run_id: runId, read_back_at: null, ...deadline };
-  if (before === undefined) {
-    const { numInsertedOrUpdatedRows } = await store.kysely
-      .insertInto('hire_documents')
-      .values({ ...hireColumns(ref), document, attempt: 1, ...sent })
-      .onConflict((c) => c.doNothing())
-      .executeTakeFirstOrThrow();
-    return numInsertedOrUpdatedRows === 1n;
-  }
-  const { numUpdatedRows } = await store.kysely
-    .updateTable('hire_documents')
-    .set({ ...sent, attempt: before.attempt + 1 })
-    .where(has({ ...hireColumns(ref), document, state: before.state, attempt: before.attempt }))
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  const key = { ...hireColumns(ref), document };
+  const sent = { ...(await sentNow(store, budgetMs)), sha256, reason: null, run_id: runId, read_back_at: null };
+  return (await sendOnce(store, 'hire_documents', { key, sent, before })) !== undefined;
 }
 
 export interface SettledDocument {
-  state: Exclude<DocumentState, 'sent'>;
+  state: Exclude<Row<'hire_documents'>['state'], 'sent'>;
   reason: string | null;
   /** The HRIS was just seen to hold it. */
   isReadBack?: boolean;

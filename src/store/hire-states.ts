@@ -13,9 +13,8 @@ import { FLEET } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { hireBehind, hiresWith } from './hires.ts';
 import { closeHoldsOf } from './holds.ts';
-import { has, hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireColumns, hireOf, inTransaction, locked, ofHire, type Store } from './open-store.ts';
 import { leaveEmployee, releasePeople } from './people.ts';
-import { inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
 /**
@@ -33,7 +32,7 @@ export async function endHire(
     const ended = await open.kysely
       .updateTable('hires')
       .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
-      .where(has(hireColumns(key)))
+      .where(ofHire(key))
       .where('state', 'in', from)
       .returningAll()
       .executeTakeFirst();
@@ -106,13 +105,10 @@ export async function hasSuccessor(
 
 /** The row, locked until the transaction ends. */
 export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow, 'state'>> {
-  const row = store.kysely
-    .selectFrom('hires')
-    .select('state')
-    .where(has(hireColumns(key)));
-  const locked = await (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirst();
-  if (locked === undefined) throw hireBehind(key);
-  return locked;
+  const own = store.kysely.selectFrom('hires').select('state').where(ofHire(key));
+  const row = await locked(store, own).executeTakeFirst();
+  if (row === undefined) throw hireBehind(key);
+  return row;
 }
 
 /** The tenant's next open hires, ordered by id. */
@@ -149,16 +145,17 @@ export async function baselineHires(
   store: Store,
   tenantId: string,
 ): Promise<{ jobCandidateId: string; jobId: string | null }[]> {
-  const rows = await store.kysely
-    .selectFrom('hires')
-    .select(['job_candidate_id', 'job_id'])
-    .where(has({ tenant_id: tenantId, state: 'before-go-live' }))
-    .where('candidate_id', 'is not', null)
-    // What was only observed or passed over since was not recorded by the baseline.
-    .where('observed', 'is', null)
-    .where('passed_over', 'is', null)
-    .execute();
-  return rows.map((row) => ({ jobCandidateId: row.job_candidate_id, jobId: row.job_id }));
+  return (
+    store.kysely
+      .selectFrom('hires')
+      .select(['job_candidate_id as jobCandidateId', 'job_id as jobId'])
+      .where(has({ tenant_id: tenantId, state: 'before-go-live' }))
+      .where('candidate_id', 'is not', null)
+      // What was only observed or passed over since was not recorded by the baseline.
+      .where('observed', 'is', null)
+      .where('passed_over', 'is', null)
+      .execute()
+  );
 }
 
 /** Steps that wait neither for the candidate nor for an operator to buy credits or confirm a departure. */
@@ -170,7 +167,7 @@ const OWN_STEPS: readonly HireStep[] = ['enrol', 're-enrol', 'employ', 'write-ba
  */
 function onItsOwnSince({ kind, now }: Store) {
   const answered = sql`(select max(coalesce(answered_at, closed_at, ${now})) from holds
-    where ${ofHire('holds')})`;
+    where ${sameHireAs('holds')})`;
   const newest = sql.raw(kind === 'postgres' ? 'greatest' : 'max');
   return sql<number>`${newest}(opened_at, coalesce(onboarding_read_at, 0), coalesce(${answered}, 0))`;
 }
@@ -178,18 +175,19 @@ function onItsOwnSince({ kind, now }: Store) {
 /** How long this hire waited for no person, ms, minus the time that the HR system took to finish a create. */
 export async function ownTimeOf(store: Store, key: HireRef): Promise<number> {
   const pending = sql<number>`coalesce(
-    (select max(made.at) from person_keys as made where made.kind = 'employee' and ${ofHire('made')})
+    (select max(made.at) from person_keys as made where made.kind = 'employee' and ${sameHireAs('made')})
     - (select max(sent.decided_at) from intents as sent
-       where sent.verb = 'create-employee' and sent.outcome = 'done' and ${ofHire('sent')}), 0)`;
+       where sent.verb = 'create-employee' and sent.outcome = 'done' and ${sameHireAs('sent')}), 0)`;
   const row = await store.kysely
     .selectFrom('hires')
     .select(sql<number>`${store.now} - ${onItsOwnSince(store)} - ${pending}`.as('ms'))
-    .where(has(hireColumns(key)))
+    .where(ofHire(key))
     .executeTakeFirst();
   return Math.max(0, Number(row?.ms ?? 0));
 }
 
-function ofHire(table: string) {
+/** Compares a row of this table with the hire of the statement. */
+function sameHireAs(table: string) {
   return sql.raw(`${table}.tenant_id = hires.tenant_id and ${table}.job_candidate_id = hires.job_candidate_id
     and ${table}.period = hires.period`);
 }
@@ -212,10 +210,10 @@ export async function oldestOwnTimes(store: Store): Promise<{ tenantId: string; 
         // Before its create a hire may wait for the stage in policies.createAt, after it for the HR system.
         .where(
           sql<boolean>`(hires.step <> 'employ' or exists (select 1 from intents as sent
-            where sent.verb = 'create-employee' and sent.outcome <> 'done' and ${ofHire('sent')}))`,
+            where sent.verb = 'create-employee' and sent.outcome <> 'done' and ${sameHireAs('sent')}))`,
         )
         .where(
-          sql<boolean>`not exists (select 1 from holds where ${ofHire('holds')}
+          sql<boolean>`not exists (select 1 from holds where ${sameHireAs('holds')}
             and holds.closed_at is null and holds.answered_at is null)`,
         )
         .as('ms'),

@@ -1,10 +1,10 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import { has, hireColumns, hireOf, type Store } from './open-store.ts';
-import type { HireRow, HireStepTable } from './schema.ts';
+import { didChange, has, hireColumns, hireOf, type Store, sameHire } from './open-store.ts';
+import type { HireRow, Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
-export type HireStepRow = Selectable<HireStepTable>;
+export type HireStepRow = Row<'hire_steps'>;
 
 /** One hire in one destination; the destination has the name of its connection. */
 export interface StepKey extends HireRef {
@@ -38,13 +38,7 @@ export async function hiresDueForStep(
 ): Promise<HireRow[]> {
   let query = kysely
     .selectFrom('hires as h')
-    .leftJoin('hire_steps as s', (join) =>
-      join
-        .onRef('s.tenant_id', '=', 'h.tenant_id')
-        .onRef('s.job_candidate_id', '=', 'h.job_candidate_id')
-        .onRef('s.period', '=', 'h.period')
-        .on('s.destination', '=', destination),
-    )
+    .leftJoin('hire_steps as s', (join) => sameHire('s', 'h')(join).on('s.destination', '=', destination))
     .leftJoin('holds as q', 'q.hold_id', 's.hold_id')
     .selectAll('h')
     .where(has({ 'h.tenant_id': tenantId, 'h.state': 'done' }))
@@ -106,26 +100,30 @@ export async function claimStep(
     .values({ ...stepColumns(key), reference, state: 'waiting', updated_at: now })
     .onConflict((c) => c.doNothing())
     .execute();
-  const { numUpdatedRows } = await kysely
-    .updateTable('hire_steps')
-    .set({ state: 'sending', reference, run_id: runId, updated_at: now })
-    .where(has(stepColumns(key)))
-    .where('state', '!=', 'done')
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('hire_steps as o')
-            .select('o.period')
-            .where(
-              has({ 'o.destination': destination, 'o.reference': reference, 'o.state': sql.lit<'sending'>('sending') }),
-            )
-            .where((other) => other.not(other.and(asOther(key)))),
+  return didChange(
+    kysely
+      .updateTable('hire_steps')
+      .set({ state: 'sending', reference, run_id: runId, updated_at: now })
+      .where(has(stepColumns(key)))
+      .where('state', '!=', 'done')
+      .where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('hire_steps as o')
+              .select('o.period')
+              .where(
+                has({
+                  'o.destination': destination,
+                  'o.reference': reference,
+                  'o.state': sql.lit<'sending'>('sending'),
+                }),
+              )
+              .where((other) => other.not(other.and(asOther(key)))),
+          ),
         ),
       ),
-    )
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  );
 }
 
 function asOther({ tenantId, jobCandidateId, period }: StepKey) {
@@ -163,12 +161,12 @@ export type SettledStep = Pick<HireStepRow, 'code' | 'reason' | 'hold_id'> & {
 export async function settleStep(store: Store, key: StepKey, runId: string, settled: SettledStep): Promise<boolean> {
   const { kysely, now } = store;
   const reason = await sealed(store, 'hire_steps.reason', key.tenantId, settled.reason);
-  const { numUpdatedRows } = await kysely
-    .updateTable('hire_steps')
-    .set({ ...settled, reason, updated_at: now, ...(settled.state === 'done' && { done_at: now }) })
-    .where(has({ ...stepColumns(key), run_id: runId }))
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  return didChange(
+    kysely
+      .updateTable('hire_steps')
+      .set({ ...settled, reason, updated_at: now, ...(settled.state === 'done' && { done_at: now }) })
+      .where(has({ ...stepColumns(key), run_id: runId })),
+  );
 }
 
 /** The name of a step in commands: its hire and its destination. */

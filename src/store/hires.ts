@@ -1,7 +1,7 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Employee, employeeIn, HIRE_BEHIND, type HireRef, type HireState } from '../hire/hire.ts';
-import { batchesOf, has, hireColumns, type Store } from './open-store.ts';
+import { batchesOf, has, hireColumns, inTransaction, locked, ofHire, readInBatches, type Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
 
 /** The newest period of this job candidate. */
@@ -40,11 +40,7 @@ export async function readHireRow(store: Store, key: HireRef): Promise<HireRow> 
 }
 
 export async function findHireRow(store: Store, key: HireRef): Promise<HireRow | undefined> {
-  return store.kysely
-    .selectFrom('hires')
-    .selectAll()
-    .where(has(hireColumns(key)))
-    .executeTakeFirst();
+  return store.kysely.selectFrom('hires').selectAll().where(ofHire(key)).executeTakeFirst();
 }
 
 /** See HIRE_BEHIND. */
@@ -84,14 +80,10 @@ export interface NewHire extends HireRef {
   jobId?: string | null;
 }
 
-/** Rows in one statement: databases limit the number of its parameters. */
-const MOST_ROWS = 500;
-
 /** Records hires; existing ones stay as they are. Returns how many were new. */
 export async function insertHires(store: Store, hires: readonly NewHire[]): Promise<number> {
   let count = 0;
-  for (let from = 0; from < hires.length; from += MOST_ROWS)
-    count += await insertRows(store, hires.slice(from, from + MOST_ROWS));
+  for (const some of batchesOf(hires)) count += await insertRows(store, some);
   return count;
 }
 
@@ -149,8 +141,7 @@ export async function updateHire(
 
 /** The row of a hire if it is in this state; Postgres locks it until the transaction ends. */
 export function openHire(store: Store, key: HireRef, state: HireState = 'open') {
-  const row = store.kysely.selectFrom('hires').where(has({ ...hireColumns(key), 'hires.state': state }));
-  return store.kind === 'postgres' ? row.forUpdate() : row;
+  return locked(store, store.kysely.selectFrom('hires').where(has({ ...hireColumns(key), 'hires.state': state })));
 }
 
 /**
@@ -158,8 +149,7 @@ export function openHire(store: Store, key: HireRef, state: HireState = 'open') 
  * the worker was suspended and is late.
  */
 export async function whileOpen(store: Store, key: HireRef, work: (store: Store) => Promise<void>): Promise<void> {
-  await store.kysely.transaction().execute(async (trx) => {
-    const open = { ...store, kysely: trx };
+  await inTransaction(store, async (open) => {
     if ((await openHire(open, key).select('hires.state').executeTakeFirst()) !== undefined) await work(open);
   });
 }
@@ -170,18 +160,9 @@ export async function latestHires(
   tenantId: string,
   jobCandidateIds: readonly string[],
 ): Promise<Map<string, HireRow>> {
-  const latest = new Map<string, HireRow>();
-  for (let from = 0; from < jobCandidateIds.length; from += 500) {
-    const rows = await store.kysely
-      .selectFrom('hires')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
-      .where('job_candidate_id', 'in', jobCandidateIds.slice(from, from + 500))
-      .orderBy('period')
-      .execute();
-    for (const row of rows) latest.set(row.job_candidate_id, row);
-  }
-  return latest;
+  const own = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId).orderBy('period');
+  const rows = await readInBatches(jobCandidateIds, (some) => own.where('job_candidate_id', 'in', some).execute());
+  return new Map(rows.map((row) => [row.job_candidate_id, row]));
 }
 
 export async function hiresInState(store: Store, tenantId: string, ...states: HireState[]): Promise<HireRow[]> {
@@ -209,7 +190,7 @@ export async function reserveCancellation(
 ): Promise<boolean> {
   return store.kysely.transaction().execute(async (trx) => {
     const tenant = trx.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', ref.tenantId);
-    await (store.kind === 'postgres' ? tenant.forUpdate() : tenant).execute();
+    await locked(store, tenant).execute();
     const { count } = await trx
       .selectFrom('hires')
       .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -239,12 +220,8 @@ export async function hiresOfEnrolments(
   tenantId: string,
   onboardingCandidateIds: readonly string[],
 ): Promise<HireRow[]> {
-  const hires: HireRow[] = [];
-  for (const some of batchesOf(onboardingCandidateIds)) {
-    const rows = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
-    hires.push(...(await rows.where('onboarding_candidate_id', 'in', some).execute()));
-  }
-  return hires;
+  const own = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
+  return readInBatches(onboardingCandidateIds, (some) => own.where('onboarding_candidate_id', 'in', some).execute());
 }
 
 /** Open hires of these jobs, or of these candidates, that have no employee. */
@@ -254,13 +231,9 @@ export async function unmadeHiresOf(
   column: 'job_id' | 'candidate_id',
   ids: readonly string[],
 ): Promise<HireRow[]> {
-  const hires: HireRow[] = [];
-  for (const some of batchesOf(ids)) {
-    const rows = store.kysely.selectFrom('hires').selectAll().where('tenant_id', '=', tenantId);
-    const unmade = rows.where(has({ state: 'open', employee_id: null }));
-    hires.push(...(await unmade.where(column, 'in', some).execute()));
-  }
-  return hires;
+  const own = store.kysely.selectFrom('hires').selectAll();
+  const unmade = own.where(has({ tenant_id: tenantId, state: 'open', employee_id: null }));
+  return readInBatches(ids, (some) => unmade.where(column, 'in', some).execute());
 }
 
 interface HireCount {
@@ -271,8 +244,8 @@ interface HireCount {
 
 /** Number of hires by tenant and state; the database maintains these counts. */
 export async function countHires(store: Store): Promise<HireCount[]> {
-  const rows = await store.kysely.selectFrom('hire_counts').selectAll().where('count', '>', 0).execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, state: row.state, count: row.count }));
+  const counts = store.kysely.selectFrom('hire_counts').select(['tenant_id as tenantId', 'state', 'count']);
+  return counts.where('count', '>', 0).execute();
 }
 
 /** How many hires each tenant began since this moment (database clock, ms); one index lookup per tenant. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { GivenAnswer } from '../hire/answers.ts';
 import type { HireRef } from '../hire/hire.ts';
-import { batchesOf, has, hireColumns, type Store } from './open-store.ts';
+import { didChange, has, hireColumns, inTransaction, ofHire, readInBatches, type Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -21,7 +21,7 @@ interface NewHold {
 }
 
 /** An answer after which the same hold was opened again. */
-export interface EarlierAnswer {
+interface EarlierAnswer {
   answer: string;
   by: string | null;
   /** By the database's clock, ms. */
@@ -48,7 +48,7 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
       code: hold.code,
       message: await sealed(store, 'holds.message', hold.tenantId, hold.message),
       answers: JSON.stringify(hold.answers),
-      details: detailsText(hold),
+      details: JSON.stringify(hold.details ?? {}),
       opened_at: store.now,
     })
     .onConflict((c) => c.doNothing())
@@ -57,10 +57,6 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
   const open = await openHoldLike(store, hold);
   // The hold was closed between the two statements, or the id was in use.
   return open === undefined ? openHold(store, hold) : { holdId: open.hold_id, fresh: false };
-}
-
-function detailsText({ details = {} }: Pick<NewHold, 'details'>): string {
-  return JSON.stringify(details);
 }
 
 /** Hires only: a tenant's question that comes again gets a new hold. */
@@ -77,7 +73,7 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
     .limit(1)
     .executeTakeFirst();
   if (last === undefined || last.closed_at === null || last.answer !== 'retry') return undefined;
-  const details = detailsText(hold);
+  const details = JSON.stringify(hold.details ?? {});
   if (withoutDays(last.details) !== withoutDays(details)) return undefined;
   if (last.details === details && last.message !== hold.message) return undefined;
   const earlier: EarlierAnswer = { answer: last.answer, by: last.answered_by, at: Number(last.answered_at) };
@@ -146,7 +142,7 @@ export async function takeRefusal(
 ): Promise<string | undefined> {
   const taken = await kysely
     .deleteFrom('refusals')
-    .where(has(hireColumns(key)))
+    .where(ofHire(key))
     .returning(['code', 'message'])
     .executeTakeFirst();
   const [own, rest] = asked.message.split('…', 2);
@@ -163,9 +159,7 @@ function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: 
   return store.kysely
     .selectFrom('holds')
     .select('hold_id')
-    .where('tenant_id', '=', tenantId)
-    .where('job_candidate_id', jobCandidateId === undefined ? 'is' : '=', jobCandidateId ?? null)
-    .where('period', period === undefined ? 'is' : '=', period ?? null)
+    .where(has({ tenant_id: tenantId, job_candidate_id: jobCandidateId ?? null, period: period ?? null }))
     .where(has({ code, closed_at: null }))
     .executeTakeFirst();
 }
@@ -181,8 +175,7 @@ export function tenantHoldsOf({ kysely }: Store, tenantId: string, code: string)
 
 /** Replaces an open question by one about more people. Does nothing if somebody answered or replaced it first. */
 export async function askAnew(store: Store, holdId: string, hold: NewHold): Promise<void> {
-  await store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  await inTransaction(store, async (trx) => {
     const closed = await closing(trx, { hold_id: holdId }).where('answered_at', 'is', null).executeTakeFirst();
     if (closed.numUpdatedRows === 1n) await openHold(trx, hold);
   });
@@ -203,12 +196,7 @@ export function questionAfter({ kysely }: Store, was: HoldRow): Promise<HoldRow 
 
 /** Every hold of a hire, open or closed, oldest first. */
 export function holdsOfHire({ kysely }: Store, key: HireRef): Promise<HoldRow[]> {
-  return kysely
-    .selectFrom('holds')
-    .selectAll()
-    .where(has(hireColumns(key)))
-    .orderBy('opened_at')
-    .execute();
+  return kysely.selectFrom('holds').selectAll().where(ofHire(key)).orderBy('opened_at').execute();
 }
 
 export async function readHold(store: Store, holdId: string): Promise<HoldRow | undefined> {
@@ -232,13 +220,12 @@ export async function listHolds(
 
 /** Open holds of each tenant, by code. */
 export async function countOpenHolds(store: Store): Promise<{ tenantId: string; code: string; count: number }[]> {
-  const rows = await store.kysely
+  return store.kysely
     .selectFrom('holds')
-    .select(['tenant_id', 'code', (eb) => eb.fn.countAll<number>().as('count')])
+    .select(['tenant_id as tenantId', 'code', (eb) => eb.fn.countAll<number>().as('count')])
     .where(WAITING)
     .groupBy(['tenant_id', 'code'])
     .execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: row.count }));
 }
 
 /** Open holds of a tenant, also of a removed one. */
@@ -261,23 +248,22 @@ interface PersonsAnswer {
 
 /** Stores a person's answer. False if the hold is closed or answered: the first answer stands. */
 export async function answerHold(store: Store, holdId: string, given: PersonsAnswer): Promise<boolean> {
-  const result = await store.kysely
-    .updateTable('holds')
-    .set({
-      answer: given.answer,
-      answer_arguments: JSON.stringify(given.arguments),
-      answered_at: store.now,
-      answered_by: given.by,
-    })
-    .where(has({ hold_id: holdId, closed_at: null, answered_at: null }))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return didChange(
+    store.kysely
+      .updateTable('holds')
+      .set({
+        answer: given.answer,
+        answer_arguments: JSON.stringify(given.arguments),
+        answered_at: store.now,
+        answered_by: given.by,
+      })
+      .where(has({ hold_id: holdId, closed_at: null, answered_at: null })),
+  );
 }
 
 /** False if it is closed already. */
 export async function closeHold(store: Store, holdId: string): Promise<boolean> {
-  const result = await closing(store, { hold_id: holdId }).executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return didChange(closing(store, { hold_id: holdId }));
 }
 
 /** Closes the open holds of a hire that ended. */
@@ -290,11 +276,7 @@ export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
  * answered first or no hold is open.
  */
 export async function closeUnanswered(store: Store, key: HireRef, { except = '' } = {}): Promise<boolean> {
-  const result = await closing(store, hireColumns(key))
-    .where('answered_at', 'is', null)
-    .where('code', '<>', except)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+  return didChange(closing(store, hireColumns(key)).where('answered_at', 'is', null).where('code', '<>', except));
 }
 
 function closing(store: Store, of: Partial<Pick<HoldRow, 'hold_id' | 'tenant_id' | 'job_candidate_id' | 'period'>>) {
@@ -352,7 +334,7 @@ export async function unheardAnswers(
   afterMs: number,
   limit = 200,
 ): Promise<Array<HoldRow & { now: number }>> {
-  const rows = await kysely
+  return kysely
     .selectFrom('holds')
     .selectAll()
     .select(now.as('now'))
@@ -361,7 +343,6 @@ export async function unheardAnswers(
     .orderBy('answered_at')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ ...row, now: row.now }));
 }
 
 /** The latest answered hold of this hire since the hire was opened; it may be closed. */
@@ -369,7 +350,7 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
   return store.kysely
     .selectFrom('holds')
     .selectAll()
-    .where(has(hireColumns(key)))
+    .where(ofHire(key))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at', 'desc')
@@ -382,7 +363,7 @@ export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer
   const rows = await store.kysely
     .selectFrom('holds')
     .select(['code', 'answer', 'answer_arguments', 'details', 'answered_at', 'former_hris'])
-    .where(has(hireColumns(key)))
+    .where(ofHire(key))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at')
@@ -399,10 +380,7 @@ export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer
 
 /** Earlier answers do not count: a reopened hire must not act upon the cancel that ended it. */
 function openedAt(store: Store, key: HireRef) {
-  return store.kysely
-    .selectFrom('hires')
-    .select('hires.opened_at')
-    .where(has(hireColumns(key)));
+  return store.kysely.selectFrom('hires').select('hires.opened_at').where(ofHire(key));
 }
 
 /** Job candidates whose hire has an open hold with this code. */
@@ -430,18 +408,12 @@ export async function everHeld(
   { tenantId, code }: { tenantId: string; code: string },
   jobCandidateIds: readonly string[],
 ): Promise<Set<string | null>> {
-  const held = new Set<string | null>();
-  for (const some of batchesOf(jobCandidateIds)) {
-    const rows = await kysely
-      .selectFrom('holds')
-      .select('job_candidate_id')
-      .where('tenant_id', '=', tenantId)
-      .where('job_candidate_id', 'in', some)
-      .where('code', '=', code)
-      .execute();
-    for (const row of rows) held.add(row.job_candidate_id);
-  }
-  return held;
+  const own = kysely
+    .selectFrom('holds')
+    .select('job_candidate_id')
+    .where(has({ tenant_id: tenantId, code }));
+  const rows = await readInBatches(jobCandidateIds, (some) => own.where('job_candidate_id', 'in', some).execute());
+  return new Set(rows.map((row) => row.job_candidate_id));
 }
 
 /** When the last hold with this code was answered, by the database's clock; undefined if none was. */

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { selectRows } from '../sql/dialects.ts';
 import { createConnection } from '../sql/open-database.ts';
 import { within } from '../within.ts';
-import { has, onceNow, type Store, withTenantsOf } from './open-store.ts';
+import { changedRows, has, onceNow, type Store, withTenantsOf } from './open-store.ts';
 import { type InboxState, type LeftState, leftStates, type Tables } from './schema.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
@@ -156,17 +156,10 @@ export async function leaseDeliveries(
       const all = eb.selectFrom('due').select('due.body_hash');
       return except.length === 0 ? all : all.where('due.event', 'not in', except);
     })
-    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'due_at', 'failures'])
+    .returning(['tenant_id as tenantId', 'body_hash as bodyHash', 'event', 'ids', 'received_at as receivedAt'])
+    .returning(['due_at as leasedUntil', 'failures'])
     .execute();
-  const leased = rows.map((row) => ({
-    tenantId: row.tenant_id,
-    bodyHash: row.body_hash,
-    event: row.event,
-    ids: JSON.parse(row.ids) as DeliveryIds,
-    receivedAt: row.received_at,
-    leasedUntil: row.due_at,
-    failures: row.failures,
-  }));
+  const leased = rows.map((row) => ({ ...row, ids: JSON.parse(row.ids) as DeliveryIds }));
   return leased.sort((one, other) => one.receivedAt - other.receivedAt);
 }
 
@@ -217,19 +210,13 @@ export async function countOpenDeliveries(store: Store): Promise<InboxCount[]> {
 async function countWhere(store: Store, open: Expression<SqlBool>): Promise<InboxCount[]> {
   const rows = await store.kysely
     .selectFrom('inbox')
-    .select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])
-    .select((eb) => [eb.fn.min<number>('received_at').as('oldest_at'), isAtWork('inbox').as('at_work')])
+    .select(['tenant_id as tenantId', 'state', (eb) => eb.fn.countAll<number>().as('count')])
+    .select((eb) => [eb.fn.min<number>('received_at').as('oldestAt'), isAtWork('inbox').as('isAtWork')])
     .where(open)
     .groupBy(['tenant_id', 'state'])
     .$narrowType<{ state: OpenInboxState }>()
     .execute();
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    state: row.state,
-    count: row.count,
-    oldestAt: row.oldest_at,
-    isAtWork: row.at_work === 1,
-  }));
+  return rows.map((row) => ({ ...row, isAtWork: row.isAtWork === 1 }));
 }
 
 /** Uses one statement for deliveries that were leased together. */
@@ -358,7 +345,8 @@ export interface DeliveryFilter {
 export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<StoredDelivery[]> {
   let query = store.kysely
     .selectFrom('inbox')
-    .select(['tenant_id', 'body_hash', 'event', 'ids', 'state', 'received_at', 'failures', 'last_error'])
+    .select(['tenant_id as tenantId', 'body_hash as bodyHash', 'event', 'ids', 'state', 'received_at as receivedAt'])
+    .select(['failures', 'last_error as lastError'])
     .where('state', 'in', filter.states)
     .orderBy('received_at', 'desc')
     .orderBy('body_hash');
@@ -367,16 +355,7 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
   if (filter.hash !== undefined)
     query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
   if (filter.limit !== undefined) query = query.limit(filter.limit);
-  return (await query.execute()).map((row) => ({
-    tenantId: row.tenant_id,
-    bodyHash: row.body_hash,
-    event: row.event,
-    ids: JSON.parse(row.ids) as DeliveryIds,
-    state: row.state,
-    receivedAt: row.received_at,
-    failures: row.failures,
-    lastError: row.last_error,
-  }));
+  return (await query.execute()).map((row) => ({ ...row, ids: JSON.parse(row.ids) as DeliveryIds }));
 }
 
 /** Hands these to the relay again and resets their failures. Returns how many. */
@@ -392,7 +371,7 @@ export async function retryDeliveries(
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
   if (filter.hash !== undefined)
     query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
-  return Number((await query.executeTakeFirst()).numUpdatedRows);
+  return changedRows(query);
 }
 
 /** Selects stored deliveries to replay; times are milliseconds by the database's clock. */
@@ -418,7 +397,7 @@ export async function replayDeliveries(store: Store, { tenantId, hash, received 
   if (hash !== undefined) query = query.where(sql`substr(body_hash, 1, ${hash.length})`, '=', hash);
   if (received !== undefined)
     query = query.where('received_at', '>=', received.from).where('received_at', '<=', received.to);
-  return Number((await query.executeTakeFirst()).numUpdatedRows);
+  return changedRows(query);
 }
 
 /** Statements that run at the same time. */

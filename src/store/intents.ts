@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { openHire } from './hires.ts';
-import { has, hireColumns, onceNow, type Store } from './open-store.ts';
+import { has, hireColumns, onceNow, type Store, sameHire } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -151,12 +151,7 @@ export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<
 export function unnotedCreates({ kysely }: Pick<Store, 'kysely'>, outcomes: readonly ('open' | 'done')[]) {
   return kysely
     .selectFrom('hires')
-    .innerJoin('intents', (join) =>
-      join
-        .onRef('intents.tenant_id', '=', 'hires.tenant_id')
-        .onRef('intents.job_candidate_id', '=', 'hires.job_candidate_id')
-        .onRef('intents.period', '=', 'hires.period'),
-    )
+    .innerJoin('intents', sameHire('intents', 'hires'))
     .where(has({ 'hires.state': 'open', 'hires.employee_id': null, 'intents.verb': 'create-employee' }))
     .where('intents.outcome', 'in', outcomes);
 }

@@ -1,7 +1,8 @@
 import { stoppedAmong } from './consents.ts';
-import { batchesOf, has, readClock, type Store } from './open-store.ts';
+import { batchesOf, has, inTransaction, readClock, readInBatches, type Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import type { InvitationRow, StageMoveRow } from './push-tables.ts';
+import { sendOnce, sentNow } from './send-once.ts';
 
 /** A person, and the assessment that a rule invites them to. */
 export interface Invitee {
@@ -30,17 +31,10 @@ export async function readInvitationsOf(
   assessmentId: string,
   candidateIds: readonly string[],
 ): Promise<Map<string, InvitationRow>> {
-  const found = new Map<string, InvitationRow>();
-  for (const some of batchesOf(candidateIds, AT_ONCE)) {
-    const rows = await kysely
-      .selectFrom('invitations')
-      .selectAll()
-      .where(has({ tenant_id: tenantId, assessment_id: assessmentId }))
-      .where('candidate_id', 'in', some)
-      .execute();
-    for (const row of rows) found.set(row.candidate_id, row);
-  }
-  return found;
+  const all = kysely.selectFrom('invitations').selectAll();
+  const own = all.where(has({ tenant_id: tenantId, assessment_id: assessmentId }));
+  const rows = await readInBatches(candidateIds, (some) => own.where('candidate_id', 'in', some).execute());
+  return new Map(rows.map((row) => [row.candidate_id, row]));
 }
 
 /** The invitations that still belong to one batch of the partner. */
@@ -74,31 +68,18 @@ export async function sendInvitations(
   people: readonly { invitee: Invitee; before: InvitationRow | undefined }[],
   { writeId, budgetMs }: { writeId: string; budgetMs: number },
 ): Promise<InvitationRow[]> {
-  return store.kysely.transaction().execute(async (trx) => {
+  return inTransaction(store, async (trx) => {
     const asked = people.map(({ invitee }) => invitee);
-    const wanted = new Set(await withoutErased({ ...store, kysely: trx }, tenantId, asked));
-    const sentAt = await readClock({ ...store, kysely: trx });
-    const sent = { state: 'sent' as const, sent_at: sentAt, give_up_at: sentAt + budgetMs, write_id: writeId };
+    const wanted = new Set(await withoutErased(trx, tenantId, asked));
+    const now = { ...(await sentNow(trx, budgetMs)), write_id: writeId, batch_id: null, code: null, decided_at: null };
     const rows: InvitationRow[] = [];
     for (const { invitee, before } of people) {
       if (!wanted.has(invitee)) continue;
       const { assessmentId, candidateId, jobCandidateId } = invitee;
       const key = { tenant_id: tenantId, assessment_id: assessmentId, candidate_id: candidateId };
-      const now = { ...sent, job_candidate_id: jobCandidateId, batch_id: null, code: null, decided_at: null };
-      const row =
-        before === undefined
-          ? await trx
-              .insertInto('invitations')
-              .values({ ...key, ...now, attempt: 1, in_doubt: 0 })
-              .onConflict((c) => c.doNothing())
-              .returningAll()
-              .executeTakeFirst()
-          : await trx
-              .updateTable('invitations')
-              .set({ ...now, attempt: before.attempt + 1, in_doubt: before.state === 'sent' ? 1 : before.in_doubt })
-              .where(has({ ...key, state: before.state, attempt: before.attempt }))
-              .returningAll()
-              .executeTakeFirst();
+      const in_doubt = before === undefined ? 0 : before.state === 'sent' ? 1 : before.in_doubt;
+      const sent = { ...now, job_candidate_id: jobCandidateId, in_doubt };
+      const row = await sendOnce(trx, 'invitations', { key, sent, before });
       if (row !== undefined) rows.push(row);
     }
     return rows;
@@ -153,10 +134,8 @@ export async function readMovesOf(
     .selectFrom('stage_moves')
     .selectAll()
     .where(has({ tenant_id: tenantId, flow }));
-  const found = new Map<string, StageMoveRow>();
-  for (const some of batchesOf(jobCandidateIds))
-    for (const row of await own.where('job_candidate_id', 'in', some).execute()) found.set(row.job_candidate_id, row);
-  return found;
+  const rows = await readInBatches(jobCandidateIds, (some) => own.where('job_candidate_id', 'in', some).execute());
+  return new Map(rows.map((row) => [row.job_candidate_id, row]));
 }
 
 /** Moves without an answer, and the database's clock. */
@@ -177,26 +156,11 @@ export async function sendMove(
   { before, budgetMs }: { before: StageMoveRow | undefined; budgetMs: number },
 ): Promise<StageMoveRow | undefined> {
   const { tenant_id: tenantId, flow, candidate_id: candidateId, job_candidate_id: jobCandidateId } = move;
-  return store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  return inTransaction(store, async (trx) => {
     const who = { assessmentId: flow, candidateId, jobCandidateId };
     if ((await withoutErased(trx, tenantId, [who])).length === 0) return undefined;
-    const sentAt = await readClock(trx);
-    const sent = { state: 'sent' as const, code: null, sent_at: sentAt, give_up_at: sentAt + budgetMs };
-    const row = { ...move, ...sent, decided_at: null };
-    if (before === undefined)
-      return kysely
-        .insertInto('stage_moves')
-        .values({ ...row, attempt: 1 })
-        .onConflict((c) => c.doNothing())
-        .returningAll()
-        .executeTakeFirst();
-    return kysely
-      .updateTable('stage_moves')
-      .set({ ...row, attempt: before.attempt + 1 })
-      .where(has({ ...keyOf(before), state: before.state, attempt: before.attempt }))
-      .returningAll()
-      .executeTakeFirst();
+    const sent = { ...move, ...(await sentNow(trx, budgetMs)), code: null, decided_at: null };
+    return sendOnce(trx, 'stage_moves', { key: keyOf(before ?? move), sent, before });
   });
 }
 
@@ -213,6 +177,6 @@ export async function settleMove(
     .execute();
 }
 
-function keyOf({ tenant_id, flow, job_candidate_id }: StageMoveRow): MoveKey {
+function keyOf({ tenant_id, flow, job_candidate_id }: MoveKey): MoveKey {
   return { tenant_id, flow, job_candidate_id };
 }

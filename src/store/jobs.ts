@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { forgetPair } from './exchange-pairs.ts';
-import { has, readClock, type Store } from './open-store.ts';
+import { batchesOf, fromInserted, has, readClock, type Store } from './open-store.ts';
 import type { RequisitionRow } from './push-tables.ts';
 import { sealed } from './sealed-values.ts';
+import { sendOnce, sentNow } from './send-once.ts';
 
 export interface JobSnapshot {
   jobId: string;
@@ -20,8 +20,8 @@ export async function saveJobs(
   tenantId: string,
   jobs: ReadonlyArray<Pick<JobSnapshot, 'jobId' | 'record'>>,
 ) {
-  for (let from = 0; from < jobs.length; from += 100) {
-    const rows = jobs.slice(from, from + 100).map(async (job) => ({
+  for (const some of batchesOf(jobs, 100)) {
+    const rows = some.map(async (job) => ({
       tenant_id: tenantId,
       job_id: job.jobId,
       record: await sealed(store, 'jobs.record', tenantId, JSON.stringify(job.record)),
@@ -30,11 +30,7 @@ export async function saveJobs(
     await store.kysely
       .insertInto('jobs')
       .values(await Promise.all(rows))
-      .onConflict((c) =>
-        c
-          .columns(['tenant_id', 'job_id'])
-          .doUpdateSet({ record: sql`excluded.record`, seen_at: sql`excluded.seen_at` }),
-      )
+      .onConflict((c) => c.columns(['tenant_id', 'job_id']).doUpdateSet(fromInserted('record', 'seen_at')))
       .execute();
   }
 }
@@ -165,22 +161,9 @@ export async function sendRequisition(
   before: RequisitionRow | undefined,
   budgetMs: number,
 ): Promise<boolean> {
-  const sentAt = await readClock(store);
-  const sent = { state: 'sent' as const, sent_at: sentAt, give_up_at: sentAt + budgetMs, run_id: runId, hold_id: null };
-  if (before === undefined) {
-    const { numInsertedOrUpdatedRows } = await store.kysely
-      .insertInto('requisitions')
-      .values({ tenant_id: tenantId, requisition_id: requisitionId, attempt: 1, job_id: null, ...sent })
-      .onConflict((c) => c.doNothing())
-      .executeTakeFirstOrThrow();
-    return numInsertedOrUpdatedRows === 1n;
-  }
-  const { numUpdatedRows } = await store.kysely
-    .updateTable('requisitions')
-    .set({ ...sent, attempt: before.attempt + 1 })
-    .where(has({ tenant_id: tenantId, requisition_id: requisitionId, state: before.state, attempt: before.attempt }))
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  const key = { tenant_id: tenantId, requisition_id: requisitionId };
+  const sent = { ...(await sentNow(store, budgetMs)), run_id: runId, hold_id: null };
+  return (await sendOnce(store, 'requisitions', { key, sent, first: { job_id: null }, before })) !== undefined;
 }
 
 /** The stream whose bases belong to one position and one job: another job's values are no edits. */

@@ -3,7 +3,7 @@ import { type Employee, employeeIn, type HireState, type Side } from '../hire/hi
 import type { EmployedHow } from '../person/person.ts';
 import { has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
-import type { StreamKey } from './streams.ts';
+import { ofStream, type StreamKey } from './streams.ts';
 
 /** The kind of the partner's record in an exchange, as the partner names it. */
 export type PairEntity = 'candidate' | 'job';
@@ -76,7 +76,7 @@ export async function countPairs({ kysely }: Store, scope: PairScope, runId: str
   const goneBefore = kysely
     .selectFrom('exchange_pairs')
     .select('pair_id')
-    .where(has({ tenant_id: scope.tenantId, stream: scope.stream }))
+    .where(ofStream(scope))
     .where('gone_at', 'is not', null)
     .where('missing_run', '<>', runId);
   const { count } = await kysely
@@ -215,10 +215,7 @@ async function readMissing({ kysely }: Store, tenantId: string): Promise<LeftOut
     .where('gone_at', 'is', null)
     .groupBy(['stream', 'missing_side'])
     .execute();
-  return rows.map(({ stream, missing_side: side, ...row }) => ({
-    ...counted(stream, row),
-    why: { kind: 'missing', side: side ?? 'partner' },
-  }));
+  return rows.map(({ missing_side: side, ...row }) => ({ ...row, why: { kind: 'missing', side: side ?? 'partner' } }));
 }
 
 async function readInDoubt({ kysely }: Store, tenantId: string): Promise<LeftOutPairs[]> {
@@ -230,7 +227,7 @@ async function readInDoubt({ kysely }: Store, tenantId: string): Promise<LeftOut
     .where(sql<boolean>`sent <> '{}'`)
     .groupBy('stream')
     .execute();
-  return rows.map(({ stream, ...row }) => ({ ...counted(stream, row), why: { kind: 'in doubt' } }));
+  return rows.map((row) => ({ ...row, why: { kind: 'in doubt' } }));
 }
 
 async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOutPairs[]> {
@@ -240,10 +237,7 @@ async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOut
     .where(has({ tenant_id: tenantId, kind: 'quarantined', closed_at: null }))
     .groupBy(['stream', 'field', 'code'])
     .execute();
-  return rows.map(({ stream, field, code, ...row }) => ({
-    ...counted(stream, row),
-    why: { kind: 'refused', field, code: code ?? 'REFUSED' },
-  }));
+  return rows.map(({ field, code, ...row }) => ({ ...row, why: { kind: 'refused', field, code: code ?? 'REFUSED' } }));
 }
 
 /** How many pairs of each stream of these tenants have a value that a side refuses. */
@@ -252,16 +246,17 @@ export async function countRefusedPairs(
   tenantIds: readonly string[],
 ): Promise<(StreamKey & { count: number })[]> {
   if (tenantIds.length === 0) return [];
-  const rows = await kysely
-    .selectFrom('field_conflicts')
-    .select(['tenant_id', 'stream', sql<number>`count(distinct pair_id)`.as('count')])
-    // Written literally, so that the planner uses the partial index.
-    .where(sql<boolean>`closed_at is null`)
-    .where('kind', '=', 'quarantined')
-    .where('tenant_id', 'in', tenantIds)
-    .groupBy(['tenant_id', 'stream'])
-    .execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: row.count }));
+  return (
+    kysely
+      .selectFrom('field_conflicts')
+      .select(['tenant_id as tenantId', 'stream', sql<number>`count(distinct pair_id)`.as('count')])
+      // Written literally, so that the planner uses the partial index.
+      .where(sql<boolean>`closed_at is null`)
+      .where('kind', '=', 'quarantined')
+      .where('tenant_id', 'in', tenantIds)
+      .groupBy(['tenant_id', 'stream'])
+      .execute()
+  );
 }
 
 /** Pairs with one of these fields refused for one of these reasons. */
@@ -300,8 +295,4 @@ export async function retryLeftOutPairs({ kysely }: Store, { tenantId, stream }:
     .where((eb) => eb.or([eb('missing_side', 'is not', null), eb('sent', '<>', '{}')]))
     .execute();
   return [...new Set([...refused, ...others].map((row) => row.pair_id))];
-}
-
-function counted(stream: string, row: { count: number; since: number }): Omit<LeftOutPairs, 'why'> {
-  return { stream, count: row.count, since: row.since };
 }

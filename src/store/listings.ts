@@ -7,6 +7,7 @@ import { has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireDocumentRow } from './push-tables.ts';
 import type { AuditRow, HireRow, HoldRow, InboxState, IntentRow, PlanRow, QuarantineRow } from './schema.ts';
+import { ofStream } from './streams.ts';
 
 /** Selects rows of a list: tenants, place to start, and count. Every list is read page by page through an index. */
 interface Listed<Place> {
@@ -196,7 +197,7 @@ export async function listQuarantine({ kysely }: Store, filter: QuarantineFilter
   let query = kysely
     .selectFrom('quarantine')
     .selectAll()
-    .where(has({ tenant_id: tenantId, stream }))
+    .where(ofStream({ tenantId, stream }))
     .orderBy('record_key')
     .limit(limit);
   if (after !== undefined) query = query.where('record_key', '>', after[0]);
@@ -221,19 +222,13 @@ export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly st
       sql<number>`count(*)`.as('holds'),
       sql<number>`count(distinct tenant_id)`.as('tenants'),
       sql<number>`count(job_candidate_id)`.as('hires'),
-      sql<number>`min(opened_at)`.as('oldest_at'),
+      sql<number>`min(opened_at)`.as('oldestAt'),
     ])
     .where(WAITING)
     .where('answered_at', 'is', null)
     .groupBy('code');
   if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  return (await query.execute()).map((row) => ({
-    code: row.code,
-    holds: row.holds,
-    tenants: row.tenants,
-    hires: row.hires,
-    oldestAt: row.oldest_at,
-  }));
+  return query.execute();
 }
 
 /** How many hires of these tenants began in each of the last 24 hours, the oldest hour first. */

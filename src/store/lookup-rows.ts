@@ -1,7 +1,7 @@
 import type { EmployeeFields } from '../hire/hire.ts';
-import { batchesOf, has, type Store } from './open-store.ts';
+import { batchesOf, fromInserted, type Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
-import type { StreamKey } from './streams.ts';
+import { ofStream, type StreamKey } from './streams.ts';
 
 /** One record of a lookup table; `hash` covers `fields`. */
 interface LookupRow {
@@ -20,14 +20,10 @@ export async function readLookupRows(store: Store, key: StreamKey, ids?: readonl
 async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
   const all = store.kysely
     .selectFrom('lookup_rows')
-    .select(['tenant_id', 'record_id', 'row_hash', 'fields'])
-    .where(has({ tenant_id: key.tenantId, stream: key.stream }));
+    .select(['tenant_id', 'record_id as id', 'row_hash as hash', 'fields'])
+    .where(ofStream(key));
   const rows = await (ids === undefined ? all : all.where('record_id', 'in', ids)).execute();
-  return rows.map((row) => ({
-    id: row.record_id,
-    hash: row.row_hash,
-    fields: JSON.parse(row.fields) as EmployeeFields,
-  }));
+  return rows.map(({ id, hash, fields }) => ({ id, hash, fields: JSON.parse(fields) as EmployeeFields }));
 }
 
 /** The first ids after `after`, in order. */
@@ -36,10 +32,7 @@ export async function listLookupIds(
   key: StreamKey,
   { after, most }: { after?: string | undefined; most: number },
 ): Promise<string[]> {
-  const own = store.kysely
-    .selectFrom('lookup_rows')
-    .select('record_id')
-    .where(has({ tenant_id: key.tenantId, stream: key.stream }));
+  const own = store.kysely.selectFrom('lookup_rows').select('record_id').where(ofStream(key));
   const behind = after === undefined ? own : own.where('record_id', '>', after);
   const rows = await behind.orderBy('record_id').limit(most).execute();
   return rows.map((row) => row.record_id);
@@ -60,10 +53,7 @@ export async function saveLookupRows(store: Store, key: StreamKey, rows: readonl
         .insertInto('lookup_rows')
         .values(some)
         .onConflict((c) =>
-          c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet((eb) => ({
-            row_hash: eb.ref('excluded.row_hash'),
-            fields: eb.ref('excluded.fields'),
-          })),
+          c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet(fromInserted('row_hash', 'fields')),
         )
         .execute();
   });
@@ -71,9 +61,5 @@ export async function saveLookupRows(store: Store, key: StreamKey, rows: readonl
 
 export async function removeLookupRows(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
   for (const some of batchesOf(ids))
-    await store.kysely
-      .deleteFrom('lookup_rows')
-      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
-      .where('record_id', 'in', some)
-      .execute();
+    await store.kysely.deleteFrom('lookup_rows').where(ofStream(key)).where('record_id', 'in', some).execute();
 }

@@ -1,6 +1,4 @@
-import type { Selectable } from 'kysely';
-import { has, type Store } from './open-store.ts';
-import type { Tables } from './schema.ts';
+import { type Store } from './open-store.ts';
 
 /** The texts of a mapping that was used, kept so that its hash can be resolved later. */
 export interface MappingVersion {
@@ -38,14 +36,8 @@ export async function listMappingVersions(
   tenantId: string,
   subject: string,
 ): Promise<(MappingVersion & { firstUsedAt: number })[]> {
-  const rows = await store.kysely
-    .selectFrom('mapping_versions')
-    .selectAll()
-    .where(has({ tenant_id: tenantId, subject }))
-    .orderBy('first_used_at', 'desc')
-    .limit(MOST_VERSIONS)
-    .execute();
-  return rows.map(versionOf);
+  const rows = versionsOf(store, tenantId).where('subject', '=', subject).orderBy('first_used_at', 'desc');
+  return (await rows.limit(MOST_VERSIONS).execute()).map(versionOf);
 }
 
 /** Every version of a tenant whose hash begins with `prefix`, and the time of its first use. */
@@ -54,23 +46,18 @@ export async function findMappingVersions(
   tenantId: string,
   prefix: string,
 ): Promise<(MappingVersion & { firstUsedAt: number })[]> {
-  const rows = await store.kysely
-    .selectFrom('mapping_versions')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('mapping_hash', 'like', `${prefix}%`)
-    .orderBy('first_used_at')
-    .execute();
-  return rows.map(versionOf);
+  const rows = versionsOf(store, tenantId).where('mapping_hash', 'like', `${prefix}%`).orderBy('first_used_at');
+  return (await rows.execute()).map(versionOf);
 }
 
-function versionOf(row: Selectable<Tables['mapping_versions']>): MappingVersion & { firstUsedAt: number } {
-  return {
-    tenantId: row.tenant_id,
-    subject: row.subject,
-    hash: row.mapping_hash,
-    file: row.file ?? undefined,
-    files: JSON.parse(row.files) as Record<string, string>,
-    firstUsedAt: row.first_used_at,
-  };
+function versionsOf({ kysely }: Store, tenantId: string) {
+  return kysely
+    .selectFrom('mapping_versions')
+    .select(['tenant_id as tenantId', 'subject', 'mapping_hash as hash', 'file', 'files'])
+    .select('first_used_at as firstUsedAt')
+    .where('tenant_id', '=', tenantId);
+}
+
+function versionOf({ file, files, ...row }: Awaited<ReturnType<ReturnType<typeof versionsOf>['execute']>>[number]) {
+  return { ...row, file: file ?? undefined, files: JSON.parse(files) as Record<string, string> };
 }

@@ -5,9 +5,9 @@ import { audit } from './audit.ts';
 import { observes } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { insertHires, type NewHire } from './hires.ts';
-import { hireColumns, type Store } from './open-store.ts';
+import { hireColumns, inTransaction, locked, type Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
-import { inTransaction, recordPeople } from './persons.ts';
+import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
 
@@ -80,8 +80,7 @@ export async function insertBaseline(
 ): Promise<boolean> {
   return store.kysely.transaction().execute(async (trx) => {
     const tenant = trx.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
-    const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
-    if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
+    if ((await locked(store, tenant).executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
     const open = { ...store, kysely: trx };
     const erased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
     // A later application of theirs would also reveal who they are.
@@ -178,18 +177,14 @@ export async function listObserved(store: Store, tenantId: string, since: number
     .execute();
 }
 
-const BATCH = 500;
-
 /** Asks a worker to start these; it does so within a minute. */
 export async function requestStarts(
   store: Store,
   { tenantId, by }: { tenantId: string; by: string },
   jobCandidateIds: readonly string[],
 ): Promise<void> {
-  await store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
-    for (let from = 0; from < jobCandidateIds.length; from += BATCH)
-      await addHints(trx, tenantId, STARTS, jobCandidateIds.slice(from, from + BATCH));
+  await inTransaction(store, async (trx) => {
+    await addHints(trx, tenantId, STARTS, jobCandidateIds);
     await audit(trx, { by, tenantId, act: 'went-live', details: `started: ${jobCandidateIds.join(' ')}` });
   });
 }

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import {
   DeleteQueryNode,
+  type DeleteResult,
   type Expression,
   type ExpressionBuilder,
   type FilterObject,
   InsertQueryNode,
+  type JoinBuilder,
   type KyselyPlugin,
   type PluginTransformQueryArgs,
   type PluginTransformResultArgs,
@@ -18,6 +20,7 @@ import {
   sql,
   type UnknownRow,
   UpdateQueryNode,
+  type UpdateResult,
 } from 'kysely';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire.ts';
@@ -176,6 +179,12 @@ function tableOf(node: unknown): string {
   return 'unknown';
 }
 
+/** Does the work in one transaction: the caller's, if there is one. */
+export async function inTransaction<Of extends StoreTables, T>(store: Of, work: (store: Of) => Promise<T>): Promise<T> {
+  if (store.kysely.isTransaction) return work(store);
+  return store.kysely.transaction().execute((kysely) => work({ ...store, kysely }));
+}
+
 /** Milliseconds by the database's clock. */
 export async function readClock(store: Store): Promise<number> {
   const { rows } = await sql<{ now: number }>`select ${store.now} as now`.execute(store.kysely);
@@ -185,7 +194,10 @@ export async function readClock(store: Store): Promise<number> {
 type Fits<Columns, DB, TB extends keyof DB> =
   keyof Columns extends StringReference<DB, TB> ? (Columns extends FilterObject<DB, TB> ? unknown : never) : never;
 
-/** For `where`: rows with these values in these columns. The type checker compares them with the query's tables. */
+/**
+ * For `where`: rows with these values in these columns. The type checker compares both with the query's tables, and
+ * refuses a value that may be undefined, because Kysely would leave its condition out.
+ */
 export function has<const Columns extends object>(columns: Columns) {
   return <DB, TB extends keyof DB>(eb: ExpressionBuilder<DB, TB> & Fits<Columns, DB, TB>): Expression<SqlBool> =>
     eb.and(columns as never);
@@ -196,16 +208,61 @@ export function hireColumns({ tenantId, jobCandidateId, period }: HireRef) {
   return { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
 }
 
+/** For `where`: rows of this hire. */
+export function ofHire(hire: HireRef) {
+  return has(hireColumns(hire));
+}
+
 /** The hire that a row names in these columns. */
 export function hireOf(row: { tenant_id: string; job_candidate_id: string; period: number }): HireRef {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
-/** Rows or ids in one statement: databases limit its parameters. */
-const MOST = 1_000;
-
-export function batchesOf<T>(all: readonly T[], most = MOST): T[][] {
+/** Rows or ids for one statement each: databases limit its parameters. */
+export function batchesOf<T>(all: readonly T[], most = 1_000): T[][] {
   return Array.from({ length: Math.ceil(all.length / most) }, (_, n) => all.slice(n * most, (n + 1) * most));
+}
+
+/** All rows that `read` finds for some of the ids at a time. */
+export async function readInBatches<Id, Found>(
+  ids: readonly Id[],
+  read: (some: Id[]) => Promise<Found[]>,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const some of batchesOf(ids)) found.push(...(await read(some)));
+  return found;
+}
+
+/** For `doUpdateSet`: these columns take the values of the row that was to be inserted. */
+export function fromInserted<Column extends string>(...columns: Column[]): Record<Column, RawBuilder<never>> {
+  const values = columns.map((column) => [column, sql`${sql.ref(`excluded.${column}`)}`]);
+  return Object.fromEntries(values) as Record<Column, RawBuilder<never>>;
+}
+
+/** Runs an update or a deletion. Returns how many rows it changed. */
+export async function changedRows(change: {
+  executeTakeFirst(): Promise<UpdateResult | DeleteResult>;
+}): Promise<number> {
+  const result = await change.executeTakeFirst();
+  return Number('numUpdatedRows' in result ? result.numUpdatedRows : result.numDeletedRows);
+}
+
+/** Runs an update or a deletion: whether it found a row to change. */
+export async function didChange(change: Parameters<typeof changedRows>[0]): Promise<boolean> {
+  return (await changedRows(change)) > 0;
+}
+
+/** For joins: both rows, named by table or alias, are about the same hire. */
+export function sameHire(one: string, other: string) {
+  const columns = ['tenant_id', 'job_candidate_id', 'period'];
+  const equal = columns.map((column) => sql`${sql.ref(`${one}.${column}`)} = ${sql.ref(`${other}.${column}`)}`);
+  return <DB, TB extends keyof DB>(join: JoinBuilder<DB, TB>): JoinBuilder<DB, TB> =>
+    join.on(sql<boolean>`${sql.join(equal, sql` and `)}`);
+}
+
+/** The rows of a query, locked until the transaction ends; SQLite's transactions exclude one another anyway. */
+export function locked<Query extends { forUpdate(): Query }>({ kind }: StoreTables, query: Query): Query {
+  return kind === 'postgres' ? query.forUpdate() : query;
 }
 
 /** What retention leaves in a JSON column; the ids in other columns stay. */

@@ -1,12 +1,12 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Employee, followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
-import { type Candidate, isSameCandidate, type Named } from '../person/person.ts';
+import { type Candidate, isSameCandidate, type Named, type Recorded } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
-import { has, hireColumns, hireOf, type Store } from './open-store.ts';
+import { has, hireColumns, hireOf, inTransaction, type Store, sameHire } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
-import { changePerson, findPerson, inTransaction } from './persons.ts';
+import { changePerson, findPerson } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
 /**
@@ -119,12 +119,7 @@ async function ownedBy(
 ) {
   const rows = await kysely
     .selectFrom('persons')
-    .leftJoin('hires', (join) =>
-      join
-        .onRef('hires.tenant_id', '=', 'persons.tenant_id')
-        .onRef('hires.job_candidate_id', '=', 'persons.job_candidate_id')
-        .onRef('hires.period', '=', 'persons.period'),
-    )
+    .leftJoin('hires', sameHire('hires', 'persons'))
     .select(['persons.person_id', 'hires.state', 'hires.employee_id'])
     .select((eb) => [
       eb.ref('persons.tenant_id').$notNull().as('tenant_id'),
@@ -264,12 +259,7 @@ export async function listUnjoined({ kysely }: Store): Promise<Unjoined[]> {
   const unnamed = hires.where(has({ 'hires.state': 'before-go-live', 'hires.candidate_id': null }));
   const owners = kysely
     .selectFrom('persons')
-    .leftJoin('hires', (join) =>
-      join
-        .onRef('hires.tenant_id', '=', 'persons.tenant_id')
-        .onRef('hires.job_candidate_id', '=', 'persons.job_candidate_id')
-        .onRef('hires.period', '=', 'persons.period'),
-    )
+    .leftJoin('hires', sameHire('hires', 'persons'))
     .select(['persons.tenant_id', 'persons.job_candidate_id', 'hires.state'])
     .where('persons.tenant_id', 'is not', null)
     .where((eb) =>
@@ -288,4 +278,40 @@ export async function listUnjoined({ kysely }: Store): Promise<Unjoined[]> {
     ...(await unnamed.execute()).map(name('candidate-unknown')),
     ...(await owners.execute()).map((row) => name(row.state === null ? 'owner-missing' : 'owner-over')(row)),
   ];
+}
+
+/** Selects rows of `persons` (or its alias) that this tenant recorded (a-z, 0-9, -); null if no tenant did. */
+export function recordedBy(tenantId: string, persons = 'persons'): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${persons}.recorded`)} like ${`%"tenantId":"${tenantId}"%`}`;
+}
+
+/**
+ * Of tenants that share an HR system, the first one records a person for all. If it forgets people, this records them
+ * for a sibling that had them before go-live, too. `people`: ids, or a query that finds them.
+ */
+export async function handOverRecorded(
+  kysely: Store['kysely'],
+  tenantId: string,
+  { people, siblings }: { people: RawBuilder<unknown>; siblings: readonly string[] },
+): Promise<void> {
+  if (siblings.length === 0) return;
+  const had = await kysely
+    .selectFrom('persons')
+    .innerJoin('person_keys as key', 'key.person_id', 'persons.person_id')
+    .innerJoin('hires', 'hires.candidate_id', 'key.candidate_id')
+    .select(['persons.person_id', 'persons.recorded'])
+    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period'])
+    .where((eb) =>
+      eb.and([sql<boolean>`persons.person_id in (${people})`, recordedBy(tenantId), eb('key.kind', '=', 'candidate')]),
+    )
+    .where('hires.tenant_id', 'in', siblings)
+    .where('hires.state', 'in', ['before-go-live', 'left'])
+    .orderBy('hires.opened_at', 'desc')
+    .execute();
+  for (const { person_id: id, recorded, ...hire } of had) {
+    const { how } = JSON.parse(recorded ?? '') as Recorded;
+    const as: Recorded = { how, ...hireOf(hire) };
+    await sql`update persons set recorded = ${JSON.stringify(as)}, version = version + 1
+      where person_id = ${id}`.execute(kysely);
+  }
 }

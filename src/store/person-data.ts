@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
-import type { Store } from './open-store.ts';
+import { type Store } from './open-store.ts';
+import { handOverRecorded, recordedBy } from './people.ts';
 import { type PersonIds, sizeOf } from './person-marks.ts';
-import { handOverRecorded, recordedBy } from './person-rows.ts';
 import type { Tables } from './schema.ts';
 import { sealedSet } from './sealed-values.ts';
 import {

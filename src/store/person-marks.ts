@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { has, onceNow, type Store } from './open-store.ts';
-import type { PersonMark } from './tenant-tables.ts';
+import { changedRows, has, onceNow, readInBatches, type Store } from './open-store.ts';
+import type { Row } from './schema.ts';
 
 export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead' | 'record';
 
@@ -98,7 +98,7 @@ export async function recordDigest(store: Store, tenantId: string, of: { kind: s
 
 interface Marking {
   tenantId: string;
-  mark: PersonMark;
+  mark: Row<'person_marks'>['mark'];
   by: string;
   about: string;
 }
@@ -138,12 +138,8 @@ export async function unmarkPerson(
 ): Promise<number> {
   const names = ids === EVERYBODY ? [EVERYBODY] : ids.map(nameOf);
   const digests = (await markKeys(store)).flatMap((key) => names.map((name) => digestOf(key, tenantId, name)));
-  const { numDeletedRows } = await store.kysely
-    .deleteFrom('person_marks')
-    .where(has({ tenant_id: tenantId, mark: 'legal-hold' }))
-    .where('digest', 'in', digests)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  const marks = store.kysely.deleteFrom('person_marks').where(has({ tenant_id: tenantId, mark: 'legal-hold' }));
+  return changedRows(marks.where('digest', 'in', digests));
 }
 
 /** Why nothing of this person may be erased; undefined if it may. */
@@ -216,15 +212,10 @@ async function erasuresOf(
     keys.flatMap(({ mark_key: key }) => ids.map((one) => [digestOf(key, tenantId, nameOf(one)), nameOf(one)] as const)),
   );
   const digests = [...named.keys()];
-  for (let from = 0; from < digests.length; from += MOST_DIGESTS) {
-    const rows = await kysely
-      .selectFrom('person_marks')
-      .select(['digest', 'about'])
-      .where(has({ tenant_id: tenantId, mark: 'erased' }))
-      .where('digest', 'in', digests.slice(from, from + MOST_DIGESTS))
-      .execute();
-    for (const { digest, about } of rows) erased.set(named.get(digest) ?? '', about);
-  }
+  const marks = kysely.selectFrom('person_marks').select(['digest', 'about']);
+  const own = marks.where(has({ tenant_id: tenantId, mark: 'erased' }));
+  const rows = await readInBatches(digests, (some) => own.where('digest', 'in', some).execute());
+  for (const { digest, about } of rows) erased.set(named.get(digest) ?? '', about);
   return erased;
 }
 
@@ -246,8 +237,6 @@ export async function erasureLookup(
       .map(({ mark_key: key }) => erasures.get(digestOf(key, tenantId, nameOf(one))))
       .find((found) => found !== undefined);
 }
-
-const MOST_DIGESTS = 1_000;
 
 /** For a restored store: the hashes and the keys that they were made with. */
 export async function readMarks({ kysely }: Store) {

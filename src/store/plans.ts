@@ -1,17 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
-import { has, hireColumns, readKept, type Store } from './open-store.ts';
-import type { PlanRow } from './schema.ts';
+import { batchesOf, hireColumns, ofHire, readKept, type Store } from './open-store.ts';
+import type { Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import type { SavedPlanRecordTable, SavedPlanTable } from './stream-tables.ts';
 
 /** A plan kept until a person applies it. Its changes hold personal data and stay in the store. */
 interface NewSavedPlan {
   tenantId: string;
   /** A stream, or `hire 5012/1`. */
   subject: string;
-  source: SavedPlanTable['source'];
+  source: Row<'saved_plans'>['source'];
   mappingHash: string | null;
   by: string;
   records: readonly { id: string; change: unknown }[];
@@ -21,12 +20,9 @@ export interface SavedPlan {
   hash: string;
   tenantId: string;
   subject: string;
-  source: SavedPlanTable['source'];
+  source: Row<'saved_plans'>['source'];
   mappingHash: string | null;
 }
-
-/** Rows in one statement: databases limit the number of its parameters. */
-const MOST_ROWS = 500;
 
 /** Hash of what the plan would do: the same plan has the same hash, regardless of its maker and time. */
 function planHash({ tenantId, subject, source, mappingHash, records }: NewSavedPlan): string {
@@ -54,12 +50,12 @@ export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string
       })
       .onConflict((c) => c.column('plan_hash').doUpdateSet(times))
       .execute();
-    for (let from = 0; from < plan.records.length; from += MOST_ROWS)
+    for (const some of batchesOf(plan.records))
       await trx
         .insertInto('saved_plan_records')
         .values(
           await Promise.all(
-            plan.records.slice(from, from + MOST_ROWS).map(async ({ id, change }) => ({
+            some.map(async ({ id, change }) => ({
               plan_hash: hash,
               record_id: id,
               change: await sealed(store, 'saved_plan_records.change', plan.tenantId, JSON.stringify(change)),
@@ -101,14 +97,14 @@ function notOne(prefix: string, several: boolean): ConnectorError {
 interface SavedRecord<Change> {
   id: string;
   change: Change;
-  state: SavedPlanRecordTable['state'];
+  state: Row<'saved_plan_records'>['state'];
 }
 
 /** The records of a plan in one state, by id. */
 export async function readPlanRecords<Change>(
   store: Store,
   hash: string,
-  state?: SavedPlanRecordTable['state'],
+  state?: Row<'saved_plan_records'>['state'],
 ): Promise<SavedRecord<Change>[]> {
   const query = store.kysely
     .selectFrom('saved_plan_records')
@@ -126,22 +122,17 @@ export async function markRecords(
   store: Store,
   hash: string,
   ids: readonly string[],
-  state: SavedPlanRecordTable['state'],
+  state: Row<'saved_plan_records'>['state'],
 ): Promise<void> {
-  for (let from = 0; from < ids.length; from += MOST_ROWS)
-    await store.kysely
-      .updateTable('saved_plan_records')
-      .set({ state })
-      .where('plan_hash', '=', hash)
-      .where('record_id', 'in', ids.slice(from, from + MOST_ROWS))
-      .execute();
+  const records = store.kysely.updateTable('saved_plan_records').set({ state }).where('plan_hash', '=', hash);
+  for (const some of batchesOf(ids)) await records.where('record_id', 'in', some).execute();
 }
 
 /** A plan and the states of its records so far. */
 export interface ListedPlan extends SavedPlan {
   plannedAt: number;
   plannedBy: string;
-  records: Partial<Record<SavedPlanRecordTable['state'], number>>;
+  records: Partial<Record<Row<'saved_plan_records'>['state'], number>>;
 }
 
 /** A tenant's latest plans, or a single one. */
@@ -198,13 +189,13 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
   return planId;
 }
 
-export type KeptPlan = Omit<PlanRow, 'change'> & { change: Change | 'purged' };
+export type KeptPlan = Omit<Row<'plans'>, 'change'> & { change: Change | 'purged' };
 
 export async function latestPlan(store: Store, key: HireRef): Promise<KeptPlan | undefined> {
   const row = await store.kysely
     .selectFrom('plans')
     .selectAll()
-    .where(has(hireColumns(key)))
+    .where(ofHire(key))
     .orderBy('planned_at', 'desc')
     .limit(1)
     .executeTakeFirst();

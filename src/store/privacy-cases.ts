@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf, has, onceNow, type Store } from './open-store.ts';
+import { batchesOf, changedRows, didChange, has, inTransaction, onceNow, type Store } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
-import type { CaseCause, PrivacyCaseRow } from './tenant-tables.ts';
+import type { Row } from './schema.ts';
+import type { PrivacyCaseRow } from './tenant-tables.ts';
 
 /** A person is erased no sooner than this after the first sign: an outage is over or noticed by then. */
 const CONFIRM_MS = 86_400_000;
@@ -17,7 +18,7 @@ export const HIRED = 'hire-open';
 /** Records people that the policy applies to; people whose consent is over are due at once. Existing cases stay. */
 export async function noteCases(
   { kysely, now }: Store,
-  { tenantId, cause }: { tenantId: string; cause: CaseCause },
+  { tenantId, cause }: { tenantId: string; cause: Row<'privacy_cases'>['cause'] },
   candidateIds: readonly string[],
 ): Promise<void> {
   const waitMs = cause === 'gone' ? CONFIRM_MS : 0;
@@ -91,7 +92,7 @@ export async function postponeCase(
 /** Deletes a case that no longer applies. False if another process has handled it since. */
 export async function dropCase({ kysely }: Store, one: CaseKey): Promise<boolean> {
   const row = kysely.deleteFrom('privacy_cases').where(has(caseOf(one)));
-  return (await row.executeTakeFirst()).numDeletedRows === 1n;
+  return didChange(row);
 }
 
 /** How many people the policy alone erased within the last hour. */
@@ -115,8 +116,8 @@ export async function decideCases(
   { tenantId, candidateId, by }: { tenantId: string; candidateId: string | undefined; by: string },
   decision: 'allowed' | 'kept',
 ): Promise<number> {
-  return store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
+  return inTransaction(store, async (trx) => {
+    const { kysely } = trx;
     const now = onceNow(store);
     const open = kysely
       .updateTable('privacy_cases')
@@ -128,7 +129,7 @@ export async function decideCases(
             .where('state', '=', 'asked')
             .where((eb) => (decision === 'kept' ? eb.lit(true) : eb('why', 'is distinct from', HIRED)))
         : open.where('candidate_id', '=', candidateId).where('state', '<>', decision);
-    const count = Number((await whom.executeTakeFirst()).numUpdatedRows);
+    const count = await changedRows(whom);
     if (count === 0) return 0;
     const act = decision === 'kept' ? 'person-kept' : 'erasure-allowed';
     const subject =

@@ -107,21 +107,13 @@ async function endProcess({ kysely, now }: Store, processId: string): Promise<vo
 
 /** Every process seen in the last week, latest first. */
 export async function listProcesses({ kysely }: Store, now: number): Promise<SeenProcess[]> {
-  const rows = await kysely
+  return kysely
     .selectFrom('processes')
-    .selectAll()
+    .select(['role', 'version', 'host', 'started_at as startedAt', 'seen_at as seenAt', 'ended_at as endedAt'])
+    .select('trouble')
     .where('seen_at', '>', now - FORGET_MS)
     .orderBy('seen_at', 'desc')
     .execute();
-  return rows.map((row) => ({
-    role: row.role,
-    version: row.version,
-    host: row.host,
-    startedAt: row.started_at,
-    seenAt: row.seen_at,
-    endedAt: row.ended_at === null ? null : row.ended_at,
-    trouble: row.trouble,
-  }));
 }
 
 /** Records that these sides answered just now. */

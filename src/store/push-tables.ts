@@ -153,7 +153,7 @@ interface ResumeTable {
 export type ResumeRow = Omit<Selectable<ResumeTable>, 'token' | 'content'>;
 
 /** A label that an option of a select field has or had. */
-export interface OptionLabelTable {
+interface OptionLabelTable {
   tenant_id: string;
   field_id: string;
   label: string;
@@ -185,8 +185,6 @@ interface ChangeCursorTable {
   /** When reading last started from the beginning. */
   began_at: number;
 }
-
-export type EmploymentRow = Selectable<EmploymentTable>;
 
 /** A booked slot, as calendars show it. */
 interface CalendarEventTable {
@@ -234,7 +232,7 @@ export type CalendarFeed = Selectable<CalendarFeedTable>;
  * unlike: the HRIS accepted it, but shows other bytes or none. absent: it did not arrive. refused: the HRIS cannot take
  * it as it is.
  */
-export type DocumentState = 'sent' | 'taken' | 'delivered' | 'unlike' | 'absent' | 'refused';
+type DocumentState = 'sent' | 'taken' | 'delivered' | 'unlike' | 'absent' | 'refused';
 
 /** A document of a hire. Its content is never kept. */
 interface HireDocumentTable {

@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
-import { has, type Store } from './open-store.ts';
+import { batchesOf, didChange, fromInserted, locked, type Store } from './open-store.ts';
 import type { QuarantineRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { isUnderWay, type StreamKey } from './streams.ts';
+import { isUnderWay, ofStream, type StreamKey } from './streams.ts';
 
 /** A record that was left out of its landing page. */
 export interface Quarantined {
@@ -29,10 +28,9 @@ export async function countQuarantined(
 ): Promise<(StreamKey & { count: number })[]> {
   const query = kysely
     .selectFrom('quarantine')
-    .select(['tenant_id', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
+    .select(['tenant_id as tenantId', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
     .groupBy(['tenant_id', 'stream']);
-  const rows = await (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: row.count }));
+  return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
 }
 
 /** The changes that one page makes. */
@@ -54,7 +52,7 @@ export async function changeQuarantine(
   return store.kysely.transaction().execute(async (trx) => {
     const own = { ...store, kysely: trx };
     const run = trx.selectFrom('streams').select('run_id').where(isUnderWay(key, runId));
-    if ((await (store.kind === 'postgres' ? run.forUpdate() : run).executeTakeFirst()) === undefined) return false;
+    if ((await locked(store, run).executeTakeFirst()) === undefined) return false;
     await release(own, key, over);
     await addToQuarantine(own, key, page, news);
     return true;
@@ -80,34 +78,20 @@ async function addToQuarantine(
   await store.kysely
     .insertInto('quarantine')
     .values(await Promise.all(rows))
-    .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'stream', 'record_key'])
-        .doUpdateSet({ page: sql`excluded.page`, reason: sql`excluded.reason` }),
-    )
+    .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_key']).doUpdateSet(fromInserted('page', 'reason')))
     .execute();
 }
 
 async function release(store: Store, key: StreamKey, recordKeys: readonly string[]): Promise<void> {
-  for (let from = 0; from < recordKeys.length; from += 500) {
-    await store.kysely
-      .deleteFrom('quarantine')
-      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
-      .where('record_key', 'in', recordKeys.slice(from, from + 500))
-      .execute();
-  }
+  const own = store.kysely.deleteFrom('quarantine').where(ofStream(key));
+  for (const some of batchesOf(recordKeys)) await own.where('record_key', 'in', some).execute();
 }
 
 type Counted = 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';
 
 /** Shows that the run is alive. False if another run took over. */
 export async function touchRun(store: Store, key: StreamKey, runId: string): Promise<boolean> {
-  const { numUpdatedRows } = await store.kysely
-    .updateTable('streams')
-    .set({ updated_at: store.now })
-    .where(isUnderWay(key, runId))
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  return didChange(store.kysely.updateTable('streams').set({ updated_at: store.now }).where(isUnderWay(key, runId)));
 }
 
 /** Ends a run with its counts, and records what it left out and why. False if another run took over. */
@@ -125,22 +109,22 @@ export async function endPushRun(
   if (over.length + fresh.length > 0 && !(await changeQuarantine(store, key, runId, { page: 0, over, news: fresh })))
     return false;
   const count = (kind: Counted): number => verdicts.filter((one) => one.kind === kind).length;
-  const { numUpdatedRows } = await store.kysely
-    .updateTable('streams')
-    .set({
-      state: leftOut.size > 0 ? 'partial' : 'done',
-      seen: verdicts.length,
-      total: verdicts.length,
-      unchanged: count('unchanged'),
-      created: count('created'),
-      updated: count('updated'),
-      skipped: count('skipped'),
-      quarantined: count('quarantined'),
-      held: count('held'),
-      updated_at: store.now,
-      ended_at: store.now,
-    })
-    .where(isUnderWay(key, runId))
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  return didChange(
+    store.kysely
+      .updateTable('streams')
+      .set({
+        state: leftOut.size > 0 ? 'partial' : 'done',
+        seen: verdicts.length,
+        total: verdicts.length,
+        unchanged: count('unchanged'),
+        created: count('created'),
+        updated: count('updated'),
+        skipped: count('skipped'),
+        quarantined: count('quarantined'),
+        held: count('held'),
+        updated_at: store.now,
+        ended_at: store.now,
+      })
+      .where(isUnderWay(key, runId)),
+  );
 }

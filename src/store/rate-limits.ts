@@ -156,12 +156,12 @@ export function createRateLimitList(store: Store): () => Promise<ListedRateLimit
   let known = new Map<string, { version: number; rateLimit: unknown }>();
   return async () => {
     const found = await listed(store).select('version').execute();
-    const rows = found.map(({ version, ...row }) => ({ ...named(row), version: version }));
+    const rows = found.map(({ version, ...row }) => ({ ...named(row), version }));
     const changed = rows.filter((row) => known.get(nameOf(row))?.version !== row.version);
     const owners = [...new Set(changed.map(({ tenantId }) => tenantId))];
     const read = owners.length === 0 ? [] : await listed(store, owners).select(['state', 'version']).execute();
     for (const { state, version, ...row } of read)
-      known.set(nameOf(named(row)), { version: version, rateLimit: JSON.parse(state) });
+      known.set(nameOf(named(row)), { version, rateLimit: JSON.parse(state) });
     const listing = rows.flatMap((row) => {
       const one = known.get(nameOf(row));
       return one === undefined ? [] : [{ row, one }];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireState } from '../hire/hire.ts';
-import { has, type Store } from './open-store.ts';
+import { fromInserted, has, type Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 import type { ReconcileKind, Seen } from './tenant-tables.ts';
 
@@ -168,7 +168,7 @@ export async function addTraces(store: Store, tenantId: string, traces: Readonly
         trace: JSON.stringify(trace),
       })),
     )
-    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({ trace: sql`excluded.trace` }))
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet(fromInserted('trace')))
     .execute();
 }
 
@@ -258,21 +258,15 @@ export async function readSeen(
   tenantId: string,
   { after, limit }: { after: string; limit: number },
 ): Promise<SeenPerson[]> {
-  const rows = await store.kysely
+  return store.kysely
     .selectFrom('seen_people')
-    .select(['job_candidate_id', 'candidate_id', 'job_id', 'seen'])
+    .select(['job_candidate_id as jobCandidateId', 'candidate_id as candidateId', 'job_id as jobId', 'seen'])
     .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', '>', after)
     .where('seen', '!=', 'traced')
     .orderBy('job_candidate_id')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
-    jobCandidateId: row.job_candidate_id,
-    candidateId: row.candidate_id,
-    jobId: row.job_id,
-    seen: row.seen,
-  }));
 }
 
 /** How many people were seen, by kind. */

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { purgeBatches } from './foreign-writes.ts';
-import { has, onceNow, PURGED, type Store } from './open-store.ts';
+import { changedRows, has, onceNow, PURGED, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
 /** Rows cleared by one statement. */
@@ -11,15 +11,8 @@ const BUDGET_MS = 3_000;
 /** Clears the bodies of older deliveries, which hold personal data; their ids are kept in another column. */
 export function purgeBodies(store: Store, afterMs: number, stop?: AbortSignal): Promise<number> {
   const old = oldBodies(store).where('received_at', '<=', ago(store, afterMs)).limit(BATCH);
-  return inBatches(stop, async () => {
-    const { numUpdatedRows } = await store.kysely
-      .with('old', () => old)
-      .updateTable('inbox')
-      .set({ body: '' })
-      .where(isOld)
-      .executeTakeFirstOrThrow();
-    return Number(numUpdatedRows);
-  });
+  const inbox = store.kysely.with('old', () => old).updateTable('inbox');
+  return inBatches(stop, () => changedRows(inbox.set({ body: '' }).where(isOld)));
 }
 
 /**
@@ -29,14 +22,8 @@ export function purgeBodies(store: Store, afterMs: number, stop?: AbortSignal): 
  */
 export function purgeDeliveries(store: Store, afterMs: number, stop?: AbortSignal): Promise<number> {
   const old = oldDeliveries(store).where('received_at', '<=', ago(store, afterMs)).limit(BATCH);
-  return inBatches(stop, async () => {
-    const { numDeletedRows } = await store.kysely
-      .with('old', () => old)
-      .deleteFrom('inbox')
-      .where(isOld)
-      .executeTakeFirstOrThrow();
-    return Number(numDeletedRows);
-  });
+  const inbox = store.kysely.with('old', () => old).deleteFrom('inbox');
+  return inBatches(stop, () => changedRows(inbox.where(isOld)));
 }
 
 /** Clears until nothing is left or the time is used up; the next round clears the rest. */
@@ -107,21 +94,14 @@ interface OldDelivery {
  */
 export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const { plans, intents } = pinnedOf(store, tenantId);
-  const names = await store.kysely
-    .deleteFrom('unique_names')
-    .where('tenant_id', '=', tenantId)
-    .where((eb) => eb.exists(hireOver(store, 'unique_names', afterMs)))
-    .executeTakeFirstOrThrow();
-  const words = await store.kysely
-    .deleteFrom('refusals')
-    .where('tenant_id', '=', tenantId)
-    .where('refused_at', '<=', ago(store, afterMs))
-    .executeTakeFirstOrThrow();
-  const cleared = updated([
-    await plans.where((eb) => eb.exists(hireOver(store, 'plans', afterMs))).executeTakeFirstOrThrow(),
-    await intents.where((eb) => eb.exists(hireOver(store, 'intents', afterMs))).executeTakeFirstOrThrow(),
-  ]);
-  return cleared + Number(names.numDeletedRows) + Number(words.numDeletedRows);
+  const names = store.kysely.deleteFrom('unique_names').where('tenant_id', '=', tenantId);
+  const words = store.kysely.deleteFrom('refusals').where('tenant_id', '=', tenantId);
+  return (
+    (await changedRows(names.where((eb) => eb.exists(hireOver(store, 'unique_names', afterMs))))) +
+    (await changedRows(words.where('refused_at', '<=', ago(store, afterMs)))) +
+    (await changedRows(plans.where((eb) => eb.exists(hireOver(store, 'plans', afterMs))))) +
+    (await changedRows(intents.where((eb) => eb.exists(hireOver(store, 'intents', afterMs)))))
+  );
 }
 
 /** Updates that clear the content of a tenant's plans and enrolment requests. */
@@ -140,10 +120,6 @@ function pinnedOf({ kysely }: Store, tenantId: string) {
   return { plans, intents };
 }
 
-function updated(results: readonly { numUpdatedRows: bigint }[]): number {
-  return results.reduce((sum, { numUpdatedRows }) => sum + Number(numUpdatedRows), 0);
-}
-
 /**
  * Clears the values that hires and pairs of a tenant were made of, if it was removed longer ago: nothing of it
  * continues, whatever its rows say. If it is applied again, it reads both sides as for the first time.
@@ -157,12 +133,9 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
     .where('removed_at', '<=', ago(store, afterMs));
   if ((await removed.executeTakeFirst()) === undefined) return 0;
   const { plans, intents } = pinnedOf(store, tenantId);
-  let cleared = updated([await plans.executeTakeFirstOrThrow(), await intents.executeTakeFirstOrThrow()]);
+  let cleared = (await changedRows(plans)) + (await changedRows(intents));
   const emptied = ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs', 'unique_names', 'refusals'] as const;
-  for (const table of emptied) {
-    const gone = await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
-    cleared += Number(gone.numDeletedRows);
-  }
+  for (const table of emptied) cleared += await changedRows(kysely.deleteFrom(table).where('tenant_id', '=', tenantId));
   return cleared;
 }
 
@@ -199,13 +172,8 @@ export async function purgeWriteLog(
     .where('sent_at', '<=', ago(store, afterMs))
     .orderBy('sent_at')
     .limit(BATCH);
-  const landed = await inBatches(stop, async () => {
-    const { numDeletedRows } = await kysely
-      .deleteFrom('purged_writes')
-      .where('page_id', 'in', pages)
-      .executeTakeFirstOrThrow();
-    return Number(numDeletedRows);
-  });
+  const purged = kysely.deleteFrom('purged_writes').where('page_id', 'in', pages);
+  const landed = await inBatches(stop, () => changedRows(purged));
   // Start from the hires: the rows of employees stay for good and grow without bound.
   const rows = kysely
     .selectFrom('hires')
@@ -219,16 +187,12 @@ export async function purgeWriteLog(
     .where('foreign_writes.purged_at', 'is not', null)
     .where('foreign_writes.sent_at', '<=', ago(store, afterMs))
     .limit(BATCH);
-  const ofHires = await inBatches(stop, async () => {
-    const { numDeletedRows } = await kysely
-      .deleteFrom('foreign_writes')
-      .where(({ eb, refTuple }) =>
-        eb(refTuple('batch_id', 'record_id', 'target'), 'in', rows.$asTuple('batch_id', 'record_id', 'target')),
-      )
-      .executeTakeFirstOrThrow();
-    return Number(numDeletedRows);
-  });
-  return landed + ofHires;
+  const ofHires = kysely
+    .deleteFrom('foreign_writes')
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('batch_id', 'record_id', 'target'), 'in', rows.$asTuple('batch_id', 'record_id', 'target')),
+    );
+  return landed + (await inBatches(stop, () => changedRows(ofHires)));
 }
 
 /** Clears the values of older writes to partner and HR system; names and times stay. Deletes plans made by a person. */

@@ -31,11 +31,14 @@ export interface Tables extends PushTables, StreamTables, TenantTables {
   refusals: RefusalTable;
 }
 
+/** A row as it is read. */
+export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>;
+
 /**
  * A finished hire in a further destination. waiting: no request is under way. sending: a run claimed it, and a request
  * may be under way. held: a person must answer, or the next day tries again. done: the account was seen.
  */
-export interface HireStepTable {
+interface HireStepTable {
   tenant_id: string;
   job_candidate_id: string;
   period: number;

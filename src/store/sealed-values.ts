@@ -17,8 +17,7 @@ import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type Database, openDatabase } from '../sql/open-database.ts';
 import { keyMissing, type MasterKeys, newKey, openKeys, seal, sealBroken, unseal } from '../vault/keys.ts';
 import { up as makeTable } from './migrations/widening/0181-data-keys.ts';
-import type { Tables } from './schema.ts';
-import type { DataKeyTable } from './tenant-tables.ts';
+import type { Row, Tables } from './schema.ts';
 
 // If HIREBRIDGE_KEYS is set, values of people are encrypted with a data key of their tenant. Writers pass such a value
 // through `sealed`; readers get it decrypted, because a plugin does so as rows leave the database. With SQLite the data
@@ -110,7 +109,7 @@ function sealingOf(database: Sealing['database'], keys: MasterKeys): Sealing & {
   const { kysely } = database;
   const known = new Map<string, DataKey>();
   const currents = new Map<string, { key: DataKey; until: number }>();
-  const unwrapped = async (row: DataKeyTable): Promise<DataKey> => {
+  const unwrapped = async (row: Row<'data_keys'>): Promise<DataKey> => {
     const found = known.get(row.key_id);
     if (found !== undefined) return found;
     const wrapped = { keyId: row.master_key, bytes: Buffer.from(row.wrapped, 'base64') };
@@ -224,7 +223,7 @@ function namesTable(node: unknown, table: string): boolean {
   return Object.values(node).some((one) => namesTable(one, table));
 }
 
-function latest({ kysely }: Sealing['database'], tenantId: string): Promise<DataKeyTable | undefined> {
+function latest({ kysely }: Sealing['database'], tenantId: string): Promise<Row<'data_keys'> | undefined> {
   const own = kysely.selectFrom('data_keys').selectAll().where('tenant_id', '=', tenantId);
   return own.orderBy('nth', 'desc').limit(1).executeTakeFirst();
 }
@@ -233,7 +232,7 @@ function latest({ kysely }: Sealing['database'], tenantId: string): Promise<Data
 export async function addDataKey(
   { database, keys }: Pick<Sealing, 'database' | 'keys'>,
   tenantId: string,
-): Promise<DataKeyTable> {
+): Promise<Row<'data_keys'>> {
   const { kysely, now } = database;
   const nth = ((await latest(database, tenantId))?.nth ?? 0) + 1;
   const row = { key_id: randomBytes(8).toString('hex'), tenant_id: tenantId };
@@ -243,11 +242,11 @@ export async function addDataKey(
     .values({ ...row, nth, wrapped: bytes.toString('base64'), master_key: keyId, made_at: now, swept_at: null })
     .onConflict((c) => c.columns(['tenant_id', 'nth']).doNothing())
     .execute();
-  return (await latest(database, tenantId)) as DataKeyTable;
+  return (await latest(database, tenantId)) as Row<'data_keys'>;
 }
 
 /** All data keys, or those of one tenant; the latest of each tenant comes first. */
-export function listDataKeys({ database }: Sealing, tenantId?: string): Promise<DataKeyTable[]> {
+export function listDataKeys({ database }: Sealing, tenantId?: string): Promise<Row<'data_keys'>[]> {
   const all = database.kysely.selectFrom('data_keys').selectAll().orderBy('tenant_id').orderBy('nth', 'desc');
   return (tenantId === undefined ? all : all.where('tenant_id', '=', tenantId)).execute();
 }
@@ -361,7 +360,7 @@ async function clockOf({ database: { kysely, now } }: Sealing): Promise<number> 
   return at;
 }
 
-function about({ key_id: keyId, tenant_id: tenantId }: Pick<DataKeyTable, 'key_id' | 'tenant_id'>): string {
+function about({ key_id: keyId, tenant_id: tenantId }: Pick<Row<'data_keys'>, 'key_id' | 'tenant_id'>): string {
   return `${keyId} of ${tenantId}`;
 }
 

@@ -1,5 +1,6 @@
-import { batchesOf, has, readClock, type Store } from './open-store.ts';
+import { has, inTransaction, readClock, readInBatches, type Store } from './open-store.ts';
 import type { SourcedLeadRow } from './push-tables.ts';
+import { sendOnce, sentNow } from './send-once.ts';
 
 /** A lead, and the job that a rule brings it into. */
 export interface LeadOfJob {
@@ -7,21 +8,16 @@ export interface LeadOfJob {
   jobId: string;
 }
 
-const AT_ONCE = 500;
-
 /** Records of these leads, by `sourcedKey`, and the database's clock. */
 export async function readSourcedLeads(
   store: Store,
   tenantId: string,
   leads: readonly LeadOfJob[],
 ): Promise<{ rows: Map<string, SourcedLeadRow>; now: number }> {
-  const rows = new Map<string, SourcedLeadRow>();
   const ids = [...new Set(leads.map(({ leadId }) => leadId))];
-  for (const some of batchesOf(ids, AT_ONCE)) {
-    const own = store.kysely.selectFrom('sourced_leads').selectAll().where('tenant_id', '=', tenantId);
-    for (const row of await own.where('lead_id', 'in', some).execute())
-      rows.set(sourcedKey({ leadId: row.lead_id, jobId: row.job_id }), row);
-  }
+  const own = store.kysely.selectFrom('sourced_leads').selectAll().where('tenant_id', '=', tenantId);
+  const found = await readInBatches(ids, (some) => own.where('lead_id', 'in', some).execute());
+  const rows = new Map(found.map((row) => [sourcedKey({ leadId: row.lead_id, jobId: row.job_id }), row]));
   return { rows, now: await readClock(store) };
 }
 
@@ -61,31 +57,10 @@ export async function sendLead(
 ): Promise<SourcedLeadRow | undefined> {
   const { leadId, jobId, before } = lead;
   const key = { tenant_id: tenantId, lead_id: leadId, job_id: jobId };
-  const attempt = (before?.attempt ?? 0) + 1;
-  return store.kysely.transaction().execute(async (trx) => {
-    const sentAt = await readClock({ ...store, kysely: trx });
-    const sent = {
-      state: 'sent' as const,
-      attempt,
-      write_id: writeId,
-      code: null,
-      sent_at: sentAt,
-      give_up_at: sentAt + budgetMs,
-      decided_at: null,
-    };
-    if (before !== undefined)
-      return trx
-        .updateTable('sourced_leads')
-        .set(sent)
-        .where(has({ ...key, state: before.state, attempt: before.attempt }))
-        .returningAll()
-        .executeTakeFirst();
-    return trx
-      .insertInto('sourced_leads')
-      .values({ ...key, ...sent, candidate_id: null, job_candidate_id: null })
-      .onConflict((c) => c.doNothing())
-      .returningAll()
-      .executeTakeFirst();
+  const first = { candidate_id: null, job_candidate_id: null };
+  return inTransaction(store, async (trx) => {
+    const sent = { ...(await sentNow(trx, budgetMs)), write_id: writeId, code: null, decided_at: null };
+    return sendOnce(trx, 'sourced_leads', { key, sent, first, before });
   });
 }
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { batchesOf, has, type Store } from './open-store.ts';
-import type { StreamKey } from './streams.ts';
+import { batchesOf, fromInserted, type Store } from './open-store.ts';
+import { ofStream, type StreamKey } from './streams.ts';
 
-const MOST_ROWS = 500;
 /** Pages in one read: the texts of a million ids would take 10 MB. */
 const MOST_PAGES = 200;
 
@@ -18,11 +17,7 @@ export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap
   await store.kysely
     .insertInto('stream_pages')
     .values([...pages].map(([page, { ids, known }]) => ({ ...own, page, ids: JSON.stringify(ids), known })))
-    .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'stream', 'page'])
-        .doUpdateSet((eb) => ({ ids: eb.ref('excluded.ids'), known: eb.ref('excluded.known') })),
-    )
+    .onConflict((c) => c.columns(['tenant_id', 'stream', 'page']).doUpdateSet(fromInserted('ids', 'known')))
     .execute();
 }
 
@@ -30,7 +25,7 @@ export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap
 export async function dropPages(store: Store, key: StreamKey, from: number, to: number): Promise<void> {
   await store.kysely
     .deleteFrom('stream_pages')
-    .where(has({ tenant_id: key.tenantId, stream: key.stream }))
+    .where(ofStream(key))
     .where('page', '>=', from)
     .where('page', '<', to)
     .execute();
@@ -72,10 +67,7 @@ function asKept(id: string): string | number {
 }
 
 function pagesOf(store: Store, key: StreamKey) {
-  return store.kysely
-    .selectFrom('stream_pages')
-    .select('ids')
-    .where(has({ tenant_id: key.tenantId, stream: key.stream }));
+  return store.kysely.selectFrom('stream_pages').select('ids').where(ofStream(key));
 }
 
 export interface Missing {
@@ -88,13 +80,9 @@ export interface Missing {
 }
 
 export async function readMissing(store: Store, key: StreamKey): Promise<Missing[]> {
-  const rows = await ofStream(store, key).select(['record_id', 'run_id', 'since', 'believed_at']).execute();
-  return rows.map((row) => ({
-    recordId: row.record_id,
-    runId: row.run_id,
-    since: row.since,
-    isBelieved: row.believed_at !== null,
-  }));
+  const columns = ['record_id as recordId', 'run_id as runId', 'since', 'believed_at'] as const;
+  const rows = await missingOf(store, key).select(columns).execute();
+  return rows.map(({ believed_at: at, ...row }) => ({ ...row, isBelieved: at !== null }));
 }
 
 /** Records ids as missing for the first time; with `believed`, both an event and a read missed them. */
@@ -104,7 +92,7 @@ export async function addMissing(
   { runId, ids, believed }: { runId: string; ids: readonly string[]; believed: boolean },
 ): Promise<void> {
   const row = { tenant_id: key.tenantId, stream: key.stream, run_id: runId, since: store.now };
-  for (const some of batchesOf(ids, MOST_ROWS))
+  for (const some of batchesOf(ids))
     await store.kysely
       .insertInto('stream_missing')
       .values(some.map((id) => ({ ...row, record_id: id, believed_at: believed ? store.now : null })))
@@ -118,11 +106,11 @@ export async function addMissing(
 
 /** Marks ids that were missed a second time. */
 export async function believeMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
-  for (const some of batchesOf(ids, MOST_ROWS))
+  for (const some of batchesOf(ids))
     await store.kysely
       .updateTable('stream_missing')
       .set({ believed_at: store.now })
-      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
+      .where(ofStream(key))
       .where('record_id', 'in', some)
       .where('believed_at', 'is', null)
       .execute();
@@ -130,14 +118,10 @@ export async function believeMissing(store: Store, key: StreamKey, ids: readonly
 
 /** Forgets ids that were seen again, or were removed on the other side too. */
 export async function forgetMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
-  for (const some of batchesOf(ids, MOST_ROWS))
-    await store.kysely
-      .deleteFrom('stream_missing')
-      .where(has({ tenant_id: key.tenantId, stream: key.stream }))
-      .where('record_id', 'in', some)
-      .execute();
+  for (const some of batchesOf(ids))
+    await store.kysely.deleteFrom('stream_missing').where(ofStream(key)).where('record_id', 'in', some).execute();
 }
 
-function ofStream(store: Store, key: StreamKey) {
-  return store.kysely.selectFrom('stream_missing').where(has({ tenant_id: key.tenantId, stream: key.stream }));
+function missingOf(store: Store, key: StreamKey) {
+  return store.kysely.selectFrom('stream_missing').where(ofStream(key));
 }

@@ -84,7 +84,7 @@ interface StreamTable {
 export type StreamMode = 'full' | 'incremental' | 'one';
 
 /** The state of a stream beyond its latest run. */
-export interface StreamStateTable {
+interface StreamStateTable {
   tenant_id: string;
   stream: string;
   paused_by: string | null;
@@ -170,7 +170,7 @@ interface LookupRowTable {
 }
 
 /** A linked pair of a partner's and an HRIS record, and the values that both sides last agreed on. */
-export interface ExchangePairTable {
+interface ExchangePairTable {
   tenant_id: string;
   stream: string;
   /** The HRIS's id of the record. */
@@ -237,7 +237,7 @@ interface FieldConflictTable {
 export type FieldConflictRow = Selectable<FieldConflictTable>;
 
 /** A field as one side last defined it. */
-export interface FieldTable {
+interface FieldTable {
   tenant_id: string;
   side: FieldSide;
   /** candidate or job at the partner; employee or a stream in the HRIS. */
@@ -250,10 +250,10 @@ export interface FieldTable {
   gone_at: number | null;
 }
 
-export type FieldSide = 'partner' | 'hris';
+type FieldSide = 'partner' | 'hris';
 
 /** A change of a field; null where the field did not exist before, or does not exist now. */
-export interface FieldChangeTable {
+interface FieldChangeTable {
   tenant_id: string;
   side: FieldSide;
   entity: string;
@@ -327,14 +327,8 @@ interface PurgedWriteTable extends Pick<ForeignWriteTable, 'tenant_id' | 'run_id
 }
 
 /** A stream's name, a part of a hire, or the value of a candidate's custom field, hired or not. */
-export type WriteTarget =
-  | 'employee'
-  | 'enrolment'
-  | 'external-status'
-  | 'custom-fields'
-  | 'candidate-value'
-  | (string & {});
-export type WriteKind = 'create' | 'update' | 'end';
+type WriteTarget = 'employee' | 'enrolment' | 'external-status' | 'custom-fields' | 'candidate-value' | (string & {});
+type WriteKind = 'create' | 'update' | 'end';
 /** open: sent, outcome unknown. absent: it did not arrive. */
 export type WriteOutcome = 'open' | 'done' | 'absent' | 'refused';
 
@@ -352,7 +346,7 @@ interface MappingVersionTable {
 }
 
 /** A plan that a person may apply. */
-export interface SavedPlanTable {
+interface SavedPlanTable {
   plan_hash: string;
   tenant_id: string;
   /** A stream, or `hire 5012/1`. */
@@ -364,7 +358,7 @@ export interface SavedPlanTable {
   planned_by: string;
 }
 
-export interface SavedPlanRecordTable {
+interface SavedPlanRecordTable {
   plan_hash: string;
   record_id: string;
   /** JSON of the change; holds personal data. */

@@ -1,12 +1,17 @@
-import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { audit } from './audit.ts';
-import { has, type Store } from './open-store.ts';
-import type { StreamRow, Tables } from './schema.ts';
-import type { StreamMode, StreamStateTable } from './stream-tables.ts';
+import { didChange, has, inTransaction, locked, type Store } from './open-store.ts';
+import type { Row, StreamRow, Tables } from './schema.ts';
+import type { StreamMode } from './stream-tables.ts';
 
 export interface StreamKey {
   tenantId: string;
   stream: string;
+}
+
+/** For `where`: rows of this stream. */
+export function ofStream({ tenantId, stream }: StreamKey) {
+  return has({ tenant_id: tenantId, stream });
 }
 
 /** Counts of one page, to be added to a run's. */
@@ -45,11 +50,7 @@ export interface CommittedPage {
 const STALE_MS = 120_000;
 
 export async function readStream(store: Store, key: StreamKey): Promise<StreamRow | undefined> {
-  return store.kysely
-    .selectFrom('streams')
-    .selectAll()
-    .where(has({ tenant_id: key.tenantId, stream: key.stream }))
-    .executeTakeFirst();
+  return store.kysely.selectFrom('streams').selectAll().where(ofStream(key)).executeTakeFirst();
 }
 
 /** The latest run of every stream of every tenant, by their names. */
@@ -97,8 +98,7 @@ export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promi
   if (known?.run_id === run.runId) return known;
   return store.kysely.transaction().execute(async (trx) => {
     const own = trx.selectFrom('streams').selectAll().select(store.now.as('now'));
-    const query = own.where(has({ tenant_id: key.tenantId, stream: key.stream }));
-    const row = await (store.kind === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+    const row = await locked(store, own.where(ofStream(key))).executeTakeFirst();
     const open = row?.state === 'running';
     if (open && row.updated_at + STALE_MS > row.now) return undefined;
     const takesUp = open && !run.full && run.mode !== 'one' && (row.mode ?? 'full') === 'full';
@@ -126,27 +126,27 @@ export async function keepParts(store: Store, key: StreamKey, runId: string, par
  */
 export async function commitPage(store: Store, key: StreamKey, runId: string, page: CommittedPage): Promise<boolean> {
   const { counts, state, segment, tally } = page;
-  const result = await store.kysely
-    .updateTable('streams')
-    .set((eb) => ({
-      page: page.next,
-      seen: eb('seen', '+', page.records),
-      ...(page.total === undefined ? {} : { total: page.total }),
-      unchanged: eb('unchanged', '+', counts.unchanged),
-      created: eb('created', '+', counts.created),
-      updated: eb('updated', '+', counts.updated),
-      quarantined: eb('quarantined', '+', counts.quarantined),
-      skipped: eb('skipped', '+', counts.skipped ?? 0),
-      ...(segment === undefined ? {} : { segment: segment.number, seen_before: segment.seenBefore }),
-      ...(tally === undefined ? {} : { tally }),
-      updated_at: store.now,
-      state,
-      ...(state === 'running' ? {} : { ended_at: store.now }),
-    }))
-    .where(isUnderWay(key, runId))
-    .where((eb) => (page.seenSoFar === undefined ? eb.lit(true) : eb('seen', '=', page.seenSoFar)))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return didChange(
+    store.kysely
+      .updateTable('streams')
+      .set((eb) => ({
+        page: page.next,
+        seen: eb('seen', '+', page.records),
+        ...(page.total === undefined ? {} : { total: page.total }),
+        unchanged: eb('unchanged', '+', counts.unchanged),
+        created: eb('created', '+', counts.created),
+        updated: eb('updated', '+', counts.updated),
+        quarantined: eb('quarantined', '+', counts.quarantined),
+        skipped: eb('skipped', '+', counts.skipped ?? 0),
+        ...(segment === undefined ? {} : { segment: segment.number, seen_before: segment.seenBefore }),
+        ...(tally === undefined ? {} : { tally }),
+        updated_at: store.now,
+        state,
+        ...(state === 'running' ? {} : { ended_at: store.now }),
+      }))
+      .where(isUnderWay(key, runId))
+      .where((eb) => (page.seenSoFar === undefined ? eb.lit(true) : eb('seen', '=', page.seenSoFar))),
+  );
 }
 
 /** Ends a run that cannot continue until a person removes the cause. */
@@ -203,15 +203,11 @@ function times(now: Store['now']) {
   return { started_at: now, updated_at: now, ended_at: null };
 }
 
-export type StreamState = Selectable<StreamStateTable>;
+export type StreamState = Row<'stream_states'>;
 
 /** Undefined if the stream was never paused, held or read in full. */
 export async function readStreamState(store: Store, key: StreamKey): Promise<StreamState | undefined> {
-  return store.kysely
-    .selectFrom('stream_states')
-    .selectAll()
-    .where(has({ tenant_id: key.tenantId, stream: key.stream }))
-    .executeTakeFirst();
+  return store.kysely.selectFrom('stream_states').selectAll().where(ofStream(key)).executeTakeFirst();
 }
 
 export async function listStreamStates({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamState[]> {
@@ -222,8 +218,7 @@ export async function listStreamStates({ kysely }: Store, tenantIds?: readonly s
 /** Stops a stream until `resumeStream`. False if it is paused already. */
 export async function pauseStream(store: Store, key: StreamKey, by: string): Promise<boolean> {
   if ((await readStreamState(store, key))?.paused_at) return false;
-  return store.kysely.transaction().execute(async (kysely) => {
-    const own = { ...store, kysely };
+  return inTransaction(store, async (own) => {
     await change(own, key, { paused_by: by, paused_at: store.now });
     await audit(own, { by, tenantId: key.tenantId, act: 'stream-paused', details: key.stream });
     return true;
@@ -245,8 +240,7 @@ export async function resumeStream(store: Store, key: StreamKey, by: string): Pr
   const codes = [...allowedCodes(state), ...(state.held_code === null ? [] : [state.held_code])];
   const allowed = state.held_code === null ? {} : { allowed_code: codes.join(' '), allowed_by: by };
   const over = { paused_by: null, paused_at: null, held_code: null, held_message: null, held_at: null };
-  return store.kysely.transaction().execute(async (kysely) => {
-    const own = { ...store, kysely };
+  return inTransaction(store, async (own) => {
     await change(own, key, { ...over, ...allowed });
     const details = [key.stream, state.held_code].filter(Boolean).join(' ');
     await audit(own, { by, tenantId: key.tenantId, act: 'stream-resumed', details });
@@ -337,22 +331,13 @@ async function keepPass(
 }
 
 /** The latest complete passes of a stream, oldest first. */
-export async function listPasses({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<StreamPass[]> {
-  const rows = await kysely
+export async function listPasses({ kysely }: Store, key: StreamKey): Promise<StreamPass[]> {
+  return kysely
     .selectFrom('stream_passes')
-    .selectAll()
-    .where(has({ tenant_id: tenantId, stream }))
+    .select(['began_at as beganAt', 'ended_at as endedAt', 'listed', 'landed', 'created', 'updated', 'quarantined'])
+    .where(ofStream(key))
     .orderBy('began_at')
     .execute();
-  return rows.map((row) => ({
-    beganAt: row.began_at,
-    endedAt: row.ended_at,
-    listed: row.listed,
-    landed: row.landed,
-    created: row.created,
-    updated: row.updated,
-    quarantined: row.quarantined,
-  }));
 }
 
 /** The result of a pass over the whole list: the number of records on both sides, and what it wrote. */
@@ -390,7 +375,7 @@ export async function forgetAllowed(store: Store, key: StreamKey, seen?: readonl
 }
 
 type Times = 'paused_at' | 'held_at';
-type Change = Partial<Omit<StreamStateTable, 'tenant_id' | 'stream' | Times>> & {
+type Change = Partial<Omit<Row<'stream_states'>, 'tenant_id' | 'stream' | Times>> & {
   [Column in Times]?: Store['now'] | null;
 };
 

@@ -3,9 +3,9 @@ import { erasingTenant, lastApplied, type Receives } from './applied-tenants.ts'
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type TenantSubject } from './erasures.ts';
-import type { Store } from './open-store.ts';
+import { type Store } from './open-store.ts';
+import { handOverRecorded, recordedBy } from './people.ts';
 import { asksOthers, type FoundRows, NAMING_ACTS } from './person-data.ts';
-import { handOverRecorded, recordedBy } from './person-rows.ts';
 import { destroyDataKeys, listDataKeys, sealedSet } from './sealed-values.ts';
 import { withoutHires } from './shared-rows.ts';
 import { siblingsOf } from './tenant-states.ts';

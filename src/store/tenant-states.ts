@@ -1,5 +1,5 @@
 import { sql, type UpdateObject } from 'kysely';
-import { has, type Store } from './open-store.ts';
+import { didChange, has, type Store } from './open-store.ts';
 import type { Tables, TenantRow } from './schema.ts';
 
 /** The pause code of a tenant that a person paused: only a person resumes it. */
@@ -80,18 +80,18 @@ function pausing(store: Store, tenantId: string, why: { code: string; message: s
 }
 
 async function wasPaused(pause: ReturnType<typeof pausing>): Promise<boolean> {
-  return (await pause.executeTakeFirst()).numUpdatedRows === 1n;
+  return didChange(pause);
 }
 
 /** Undoes `pauseTenant`, but never a person's pause. Returns whether the tenant was paused before. */
 export async function resumeTenant(store: Store, tenantId: string): Promise<boolean> {
-  const result = await store.kysely
-    .updateTable('tenants')
-    .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null, paused_key: null })
-    .where(has({ tenant_id: tenantId, state: 'paused' }))
-    .where('paused_code', '!=', PAUSED_BY_PERSON)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return didChange(
+    store.kysely
+      .updateTable('tenants')
+      .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null, paused_key: null })
+      .where(has({ tenant_id: tenantId, state: 'paused' }))
+      .where('paused_code', '!=', PAUSED_BY_PERSON),
+  );
 }
 
 /** Records when the first reconcile began; a second start keeps the first time. */
@@ -141,16 +141,16 @@ export async function recordVerifiedKey(store: Store, tenantId: string, fingerpr
  * that.
  */
 export async function confirmCompany(store: Store, tenantId: string, by: string): Promise<boolean> {
-  const result = await store.kysely
-    .updateTable('tenants')
-    .set((eb) => ({
-      company_confirmed_at: store.now,
-      company_confirmed_by: by,
-      company_confirmed_key: eb.ref('paused_key'),
-    }))
-    .where(has({ tenant_id: tenantId, state: 'paused', paused_code: 'COMPANY_MISMATCH' }))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return didChange(
+    store.kysely
+      .updateTable('tenants')
+      .set((eb) => ({
+        company_confirmed_at: store.now,
+        company_confirmed_by: by,
+        company_confirmed_key: eb.ref('paused_key'),
+      }))
+      .where(has({ tenant_id: tenantId, state: 'paused', paused_code: 'COMPANY_MISMATCH' })),
+  );
 }
 
 async function update(store: Store, tenantId: string, change: UpdateObject<Tables, 'tenants'>): Promise<void> {
@@ -198,6 +198,5 @@ export async function noteEvidence(store: Store, { tenantId, assumption, verdict
 }
 
 export async function listEvidence(store: Store): Promise<Evidence[]> {
-  const rows = await store.kysely.selectFrom('evidence').select(['tenant_id', 'assumption', 'verdict']).execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, assumption: row.assumption, verdict: row.verdict }));
+  return store.kysely.selectFrom('evidence').select(['tenant_id as tenantId', 'assumption', 'verdict']).execute();
 }

@@ -163,7 +163,7 @@ interface AuditHeadTable {
 }
 
 /** A data key of a tenant: the latest encrypts, all of them decrypt. */
-export interface DataKeyTable {
+interface DataKeyTable {
   key_id: string;
   tenant_id: string;
   nth: number;
@@ -186,7 +186,7 @@ interface PersonMarkTable {
   about: string;
 }
 
-export type PersonMark = 'erased' | 'legal-hold';
+type PersonMark = 'erased' | 'legal-hold';
 
 /** Keys that ids are hashed with. A store has one, and a second if a backup older than its first key was restored. */
 interface PersonMarkKeyTable {
@@ -219,7 +219,7 @@ export type ErasureRow = Selectable<ErasureTable>;
  * Events that a tenant's privacy policy acts upon. gone: the partner deleted the person. withdrawn, expired: their
  * consent is over; none of their data lands while the case exists.
  */
-export type CaseCause = 'gone' | 'withdrawn' | 'expired';
+type CaseCause = 'gone' | 'withdrawn' | 'expired';
 
 interface PrivacyCaseTable {
   tenant_id: string;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire.ts';
-import { has, hireColumns, type Store } from './open-store.ts';
+import { has, hireColumns, ofHire, type Store } from './open-store.ts';
 
 /** One name in an HR system: `place` is its own field, for which tenants may use another name. */
 export interface UniqueName {
@@ -12,11 +12,7 @@ export interface UniqueName {
 
 /** The names that this hire was given, by field. */
 export async function readNames({ kysely }: Store, ref: HireRef): Promise<Map<string, string>> {
-  const rows = await kysely
-    .selectFrom('unique_names')
-    .select(['field', 'name'])
-    .where(has(hireColumns(ref)))
-    .execute();
+  const rows = await kysely.selectFrom('unique_names').select(['field', 'name']).where(ofHire(ref)).execute();
   return new Map(rows.map(({ field, name }) => [field, name]));
 }
 

@@ -1,5 +1,5 @@
 import { HRIS_CHANGED, IS_LEFT } from './inbox.ts';
-import type { Store } from './open-store.ts';
+import { type Store } from './open-store.ts';
 
 interface WebhookRefusal {
   tenantId: string;
@@ -11,15 +11,9 @@ interface WebhookRefusal {
 /** Counts refused deliveries: one row for each tenant and reason, however many deliveries there are. */
 export async function addWebhookRefusals(store: Store, refusals: readonly WebhookRefusal[]): Promise<void> {
   if (refusals.length === 0) return;
-  const row = ({ tenantId, reason, count }: WebhookRefusal) => ({
-    tenant_id: tenantId,
-    reason,
-    count,
-    last_at: store.now,
-  });
   await store.kysely
     .insertInto('webhook_refusals')
-    .values(refusals.map(row))
+    .values(refusals.map(({ tenantId, ...refusal }) => ({ tenant_id: tenantId, ...refusal, last_at: store.now })))
     .onConflict((c) =>
       c.columns(['tenant_id', 'reason']).doUpdateSet((eb) => ({
         count: eb('webhook_refusals.count', '+', eb.ref('excluded.count')),
@@ -44,18 +38,18 @@ export interface WebhookFacts {
 export async function readWebhookFacts(store: Store): Promise<Map<string, WebhookFacts>> {
   const [stored, refused] = await Promise.all([
     readLatest(store),
-    store.kysely.selectFrom('webhook_refusals').selectAll().orderBy('last_at', 'desc').execute(),
+    store.kysely
+      .selectFrom('webhook_refusals')
+      .select(['tenant_id', 'reason', 'count', 'last_at as lastAt'])
+      .orderBy('last_at', 'desc')
+      .execute(),
   ]);
   const refusals = Map.groupBy(refused, (row) => row.tenant_id);
   const latest = new Map(stored.map(({ tenantId, ...times }) => [tenantId, times]));
   const ids = new Set([...latest.keys(), ...refusals.keys()]);
   return new Map(
     [...ids].map((tenantId) => {
-      const reasons = (refusals.get(tenantId) ?? []).map((row) => ({
-        reason: row.reason,
-        count: row.count,
-        lastAt: row.last_at,
-      }));
+      const reasons = (refusals.get(tenantId) ?? []).map(({ tenant_id: _of, ...refusal }) => refusal);
       return [tenantId, { tenantId, ...latest.get(tenantId), refused: reasons }];
     }),
   );
@@ -81,8 +75,8 @@ async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refuse
     .execute();
   return rows.map(({ tenant_id: tenantId, accepted_at: acceptedAt, other_company_at: otherCompanyAt }) => ({
     tenantId,
-    ...(acceptedAt === null ? {} : { acceptedAt: acceptedAt }),
-    ...(otherCompanyAt === null ? {} : { otherCompanyAt: otherCompanyAt }),
+    ...(acceptedAt === null ? {} : { acceptedAt }),
+    ...(otherCompanyAt === null ? {} : { otherCompanyAt }),
   }));
 }
 

@@ -6,8 +6,7 @@ import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { importLinks, lapseCreating, releasePeople, settleCreating } from '../../src/store/people.ts';
-import { save } from '../../src/store/person-rows.ts';
-import { changePerson, findPerson, recordPeople } from '../../src/store/persons.ts';
+import { changePerson, findPerson, recordPeople, save } from '../../src/store/persons.ts';
 import { employedAs, holdPerson, linkPerson, type Who, who } from './known-people.ts';
 import { kinds, storesOfFile } from './stores.ts';
 

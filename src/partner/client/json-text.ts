@@ -1,6 +1,6 @@
 // JSON (RFC 8259), scanned only to find where a value begins and ends.
 
-export const QUOTE = 0x22;
+const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/retention.ts',
-      find: "    .set({ body: '' })\n",
-      replace: '    .set({ failures: 0 })\n',
+      find: ".set({ body: '' })",
+      replace: '.set({ failures: 0 })',
     },
   ],
   caughtBy: tests(/FAIL .*the bodies of old deliveries are cleared/, 'test/store/retention.test.ts'),

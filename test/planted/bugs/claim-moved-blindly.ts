@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'person changed as they were seen long before',
   patches: [
     {
-      file: 'src/store/person-rows.ts',
+      file: 'src/store/persons.ts',
       find: '{ person_id: person.id, version: person.version }',
       replace: '{ person_id: person.id }',
     },

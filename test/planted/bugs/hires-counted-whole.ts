@@ -5,10 +5,13 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/hires.ts',
-      find: "selectFrom('hire_counts').selectAll().where('count', '>', 0).execute()",
+      find:
+        "selectFrom('hire_counts').select(['tenant_id as tenantId', 'state', 'count']);\n" +
+        "  return counts.where('count', '>', 0).execute();",
       replace:
-        "selectFrom('hires').select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])\n" +
-        "    .groupBy(['tenant_id', 'state']).execute()",
+        "selectFrom('hires').select(['tenant_id as tenantId', 'state', " +
+        "(eb) => eb.fn.countAll<number>().as('count')]);\n" +
+        "  return counts.groupBy(['tenant_id', 'state']).execute();",
     },
   ],
   caughtBy: tests(/FAIL .*nothing that metrics and status ask reads what is over/, 'test/store/query-plans.test.ts'),

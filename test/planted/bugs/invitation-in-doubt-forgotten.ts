@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/invitations.ts',
-      find: "in_doubt: before.state === 'sent' ? 1 : before.in_doubt",
-      replace: 'in_doubt: before.in_doubt',
+      find: "before.state === 'sent' ? 1 : before.in_doubt",
+      replace: 'before.in_doubt',
     },
   ],
   caughtBy: tests(
