@@ -43,7 +43,7 @@ export interface OwnHris extends Omit<HrisConnection, 'employees' | 'changes' | 
   pending?: { resolve(...given: Parameters<PendingCreates['resolve']>): Promise<CreateResult<KnownEmployee>> };
 }
 
-interface OwnChanges extends Omit<ChangedEmployees, 'employees'> {
+export interface OwnChanges extends Omit<ChangedEmployees, 'employees'> {
   employees: OwnRecord[];
 }
 

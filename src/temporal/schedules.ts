@@ -27,7 +27,7 @@ import type { HireClient } from './hire-client.ts';
 import { attributes, reconcileScheduleId, streamScheduleId, taskQueue } from './ids.ts';
 
 /** The input of every stream workflow of any kind. */
-interface StreamStart {
+export interface StreamStart {
   tenantId: string;
   stream: StreamName;
   timing: HireTiming;
