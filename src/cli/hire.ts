@@ -159,7 +159,9 @@ async function runStart(
   const request = { tenantId, jobCandidateId, adopt: options.adopt === true, by: byOf(options) };
   const result = await withClient(await placesOf(command), (parts) => startHire(parts, request), tenantId);
   const { workflowId, started, hire } = result;
-  const outcome = started ? `Started as ${workflowId}.` : 'Not started: it is under way or over, as it stands below.';
+  const outcome = started
+    ? `Asked for as ${workflowId}: it starts if the hiring platform shows the person in a hiring stage.`
+    : 'Not started: it is under way or over, as it stands below.';
   const next = `Follow it with: hirebridge hire show ${tenantId} ${jobCandidateId}`;
   const stands = started || hire === undefined ? '' : renderHire(hire);
   say(options, { workflowId, started, hire }, `${outcome} ${next}\n${stands}`);

@@ -167,7 +167,7 @@ async function noteHire(c: Asked, tenantId: string, look: { what: string; isReve
 }
 
 const NOTICES: Readonly<Record<string, string>> = {
-  start: 'It is started. Its progress shows here.',
+  start: 'It is asked for. Its progress shows here once the hiring platform shows the person in a hiring stage.',
   'as-it-is': 'There was nothing to start: it is under way or over, as it stands below.',
 };
 

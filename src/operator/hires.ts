@@ -2,6 +2,7 @@ import { withCode } from '../docs.ts';
 import { isConnectorError, rejected } from '../errors.ts';
 import { describeObserved, type HireStep, isResting, type Observed } from '../hire/hire.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
+import { contract } from '../partner/contract/index.ts';
 import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
 import { assertMayWrite } from '../store/freezes.ts';
@@ -10,14 +11,14 @@ import { latestHire } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
-import { erasedAmong } from '../store/person-marks.ts';
+import { erasureLookup } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';
 import { findTenantState } from '../store/tenant-states.ts';
 import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { placeOfHire } from '../trace.ts';
 import type { OperatorParts } from './open-tenant.ts';
-import { assertWrites, knownTenant } from './tenants.ts';
+import { assertWrites, knownTenant, readAppliedTenant } from './tenants.ts';
 
 /** A hire for display: ids, states and times (UTC), no personal data. */
 export interface HireView {
@@ -410,13 +411,13 @@ export async function startHire(
   knownTenant(tenants, tenantId);
   await assertWrites(store, tenantId);
   // Check before recording anything: the audit trail would name the erased person again.
-  if ((await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }])).size > 0)
+  const row = await latestHire(store, tenantId, jobCandidateId);
+  if (await isOfErased(store, tenantId, jobCandidateId, row))
     throw rejected(
       'PERSON_ERASED',
       `The person of this application was erased from ${tenantId} on request, so none of their hires starts. ` +
         'If they are hired after all, create the employee in the HR system by hand.',
     );
-  const row = await latestHire(store, tenantId, jobCandidateId);
   const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));
   if (startable) {
     await audit(store, {
@@ -429,4 +430,33 @@ export async function startHire(
   }
   const workflowId = hireWorkflowId(store.installationId, tenantId, jobCandidateId);
   return { workflowId, started: startable, ...(row === undefined ? {} : { hire: viewHire(row) }) };
+}
+
+/**
+ * Whether the application is of somebody erased, who may have applied anew: then only the hiring platform knows whose
+ * it is. It is asked only where anybody was erased; if it does not answer, the hire's first step decides.
+ */
+async function isOfErased(store: Store, tenantId: string, jobCandidateId: string, row: HireRow | undefined) {
+  const erasureOf = await erasureLookup(store, tenantId);
+  if (erasureOf === undefined) return false;
+  if (erasureOf({ kind: 'job-candidate', id: jobCandidateId }) !== undefined) return true;
+  const candidateId =
+    row?.candidate_id ?? (await readCandidateId(store, tenantId, jobCandidateId).catch(unlessUnanswered));
+  return candidateId !== undefined && erasureOf({ kind: 'candidate', id: candidateId }) !== undefined;
+}
+
+async function readCandidateId(store: Store, tenantId: string, id: string): Promise<string | undefined> {
+  const { openPartner } = await import('./open-tenant.ts');
+  const partner = openPartner(await readAppliedTenant(store, tenantId));
+  try {
+    const body = { jobCandidateIds: [id] };
+    return (await partner.readAll(contract.jobCandidates.bulkFetch, { body }, { priority: 'live' })).items[0]
+      ?.candidateId;
+  } finally {
+    await partner.close();
+  }
+}
+
+function unlessUnanswered(error: unknown): undefined {
+  if (!isConnectorError(error)) throw error;
 }

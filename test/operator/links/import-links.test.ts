@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { applyLinks, planLinks } from '../../../src/cli/link.ts';
+import { startHire } from '../../../src/operator/hires.ts';
 import { readAppliedTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readAudit } from '../../../src/store/audit.ts';
@@ -162,4 +163,7 @@ test('no application of somebody erased is opened as a hire, not even by adoptin
   for (const adopt of [false, true])
     expect(await open('acme', id, adopt)).toMatchObject({ verdict: 'closed', state: 'not-hired' });
   expect(await store.kysely.selectFrom('hires').selectAll().where('job_candidate_id', '=', id).execute()).toEqual([]);
+  const parts = { store, hires: undefined as never, tenants: [{ tenant: 'acme' }] };
+  const start = startHire(parts, { tenantId: 'acme', jobCandidateId: id, adopt: true, by: 'ada' });
+  await expect(start).rejects.toMatchObject({ code: 'PERSON_ERASED' });
 });
