@@ -2,9 +2,11 @@ import { followedStates } from '../../src/hire/hire.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { latestHires } from '../../src/store/hires.ts';
-import { nextTraced, readAbsent, readTraces } from '../../src/store/reconciles.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { jobsOfHires, nextTraced, readAbsent, readTraces } from '../../src/store/reconciles.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
+import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import { isRejected } from '../presence/stage-filter.ts';
@@ -94,9 +96,19 @@ function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): bool
 /** Job candidates fetched per call. */
 const JOBS_AT_ONCE = 100;
 
+/** Jobs that the jobs list leaves out: those that an event named, and once a day all that have hires. */
+export async function unlistedJobs(
+  { store, tenantId, kind }: { store: Store; tenantId: string; kind: ReconcileKind },
+  hinted: ReadonlySet<string>,
+  listed: readonly { jobId: string }[],
+): Promise<string[]> {
+  const ofHires = kind === 'changed' ? [] : await jobsOfHires(store, tenantId, followedStates);
+  return [...hinted.union(new Set(ofHires)).difference(new Set(listed.map(({ jobId }) => jobId)))];
+}
+
 /**
- * Hints the hires whose person was taken off, or rejected on, a job that an event named and that the jobs list leaves
- * out, for instance because it was deleted. No step lists such a job, so their departure would never be seen.
+ * Hints the hires whose person was taken off, or rejected on, a job that the jobs list leaves out, for instance because
+ * it was deleted. No step lists such a job, so their departure would never be seen.
  */
 export async function signalOffUnlisted(run: Run): Promise<void> {
   const { deps, connection, tenantId, plan, counts } = run;

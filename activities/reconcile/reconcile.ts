@@ -62,7 +62,7 @@ import {
   unlikeTotals,
   waitsForCreateStage,
 } from './decisions.ts';
-import { askAboutUnshown, openLost, signalOffUnlisted } from './lost-hires.ts';
+import { askAboutUnshown, openLost, signalOffUnlisted, unlistedJobs } from './lost-hires.ts';
 import { refreshJobs } from './refresh-jobs.ts';
 import {
   afterPage,
@@ -473,7 +473,7 @@ async function begin(
   }
   const { jobs: all, unreadable } = await refreshJobs(store, connection);
   const hinted = new Set(hints.map((hint) => hint.recordId));
-  const unlisted = [...hinted.difference(new Set(all.map(({ jobId }) => jobId)))];
+  const unlisted = await unlistedJobs({ store, tenantId, kind }, hinted, all);
   const listed = jobsToList(all, kind !== 'changed', hinted);
   const jobs = listed.map(({ jobId, totals }) => ({ jobId, totals }));
   const counts = { ...none, jobs: all.length, jobsListed: jobs.length, unreadable: unreadable.length };

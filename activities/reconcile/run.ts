@@ -53,7 +53,7 @@ export interface Plan {
   cut?: Record<string, number>;
   /** Jobs with an unreadable person record; `unknown` if the job is not known either. */
   broken: string[];
-  /** Jobs that hints name and the jobs list leaves out. */
+  /** Jobs that the jobs list leaves out: see `unlistedJobs`. */
   unlisted?: string[];
   /** Hints to clear when the reconcile is over. */
   hints: Hint[];

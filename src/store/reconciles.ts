@@ -325,6 +325,18 @@ export async function readHiredOf(store: Store, tenantId: string, jobId: string)
   return rows.map((row) => row.job_candidate_id);
 }
 
+/** Jobs of hires in these states. */
+export async function jobsOfHires(store: Store, tenantId: string, states: readonly HireState[]): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('hires')
+    .select('job_id')
+    .distinct()
+    .where('tenant_id', '=', tenantId)
+    .where('state', 'in', states)
+    .execute();
+  return rows.flatMap((row) => row.job_id ?? []);
+}
+
 interface AbsentOf {
   jobIds: readonly string[];
   states: readonly HireState[];

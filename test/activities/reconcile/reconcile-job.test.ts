@@ -187,6 +187,11 @@ test.each(kinds)(
     expect(signalled.map(({ jobCandidateId }) => Number(jobCandidateId)).toSorted()).toEqual([removed, rejected]);
     await fleet.reconcile('acme');
     expect(signalled, 'the hint counts once').toHaveLength(2);
+    signalled.length = 0;
+    await store.kysely.updateTable('tenants').set({ fully_reconciled_at: 0 }).execute();
+    await fleet.reconcile('acme');
+    const lost = signalled.map(({ jobCandidateId }) => Number(jobCandidateId)).toSorted();
+    expect(lost, 'once a day, without an event').toEqual([removed, rejected]);
   },
 );
 
