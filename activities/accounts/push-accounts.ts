@@ -330,7 +330,7 @@ async function planAccount(taken: Taken, context: HireContext, fields: EmployeeF
   if (decisions.link !== undefined && known !== undefined && (await hasOtherName(context, known)))
     return {
       kind: 'ask',
-      hold: holdOf('ACCOUNT_OTHER_NAME', { jobCandidateId, destination, employeeId: decisions.link }),
+      hold: holdOf('ACCOUNT_OTHER_NAME', { jobCandidateId, destination, employeeId: known.ref.id }),
     };
   // The id of an account that somebody else has by now says nothing: the person is looked up like a new one.
   if (known !== undefined && !(earlier?.isMade === true && isOfAnother(taken, known)))

@@ -284,7 +284,7 @@ function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit
     throw rejected('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. ${next}`);
   }
   const takes = takesOf(answer, isOfHire);
-  if (takes !== undefined && args.length === 0)
+  if (takes !== undefined && args.every((id) => id.trim() === ''))
     throw rejected(
       'ANSWER_INCOMPLETE',
       `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,

@@ -116,7 +116,9 @@ function planNamed(observed: EmployeeObservation, employeeId: string, decisions:
   const { jobCandidateId } = observed.ref;
   if (named === undefined) return held('LINK_NOT_FOUND', { jobCandidateId, employeeId });
   const change = planTransfer(observed, planLink(observed, named, decisions), decisions);
-  return isOtherName === true && 'kind' in change ? held('LINK_OTHER_NAME', { jobCandidateId, employeeId }) : change;
+  if (isOtherName !== true || 'verdict' in change) return change;
+  // As the HR system writes the id: the typed one may differ in case.
+  return held('LINK_OTHER_NAME', { jobCandidateId, employeeId: named.id });
 }
 
 function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Change | Held {

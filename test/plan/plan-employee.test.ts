@@ -13,6 +13,12 @@ const lacking = [{ field: 'startDate', code: 'MISSING', text: 'startDate is empt
 const link = (id: string): unknown => ({ kind: 'link', employee: inHr(id) });
 const linkedTo = (employeeId: string, isThisPerson: boolean) => [{ employeeId, isThisPerson, hire: other }];
 
+test('another name is asked about by the id as the HR system writes it', () => {
+  const named = { ...fresh, named: inHr('A7'), isOtherName: true };
+  const asked = planEmployee(named, { ...undecided, link: 'a7' });
+  expect(asked).toMatchObject({ hold: { code: 'LINK_OTHER_NAME', details: { employeeId: 'A7' } } });
+});
+
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['nobody is found: create', { findings: nobody }, {}, create],
   ['our reference is found: link', { findings: [one('reference', '7')] }, {}, link('7')],

@@ -60,6 +60,15 @@ test.each([
   expect([await listHolds(store), signalled]).toMatchObject([[{ answered_at: null }], []]);
 });
 
+test.each([[[]], [['']], [[' ']]])('an answer without its id is refused: %j', async (ids) => {
+  const { parts, store, signalled } = await operator();
+  const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+  await expect(answerHold(parts, { holdId, answer: 'link', arguments: ids, by: 'ann' })).rejects.toMatchObject({
+    code: 'ANSWER_INCOMPLETE',
+  });
+  expect([await listHolds(store), signalled]).toMatchObject([[{ answered_at: null }], []]);
+});
+
 test('an answer for all that a list showed reaches no hold that was opened since', async () => {
   const { parts, store } = await operator();
   const seen = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
