@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { storeFile, storeUrl } from '../config.ts';
@@ -30,6 +31,9 @@ async function runBackup(target: string, options: Flags, command: Command): Prom
   if (file === undefined) throw ownTools('pg_dump --format=custom');
   assertExists(file);
   await backUp(file, resolve(target));
+  const keys = keysBeside(file);
+  if (existsSync(keys))
+    warn(`the copy does not hold the keys of encrypted values. Keep a copy of ${keys} and of the file of keys, apart.`);
   say(
     options,
     { backup: resolve(target) },
@@ -70,6 +74,11 @@ async function runRestore(
     file === undefined
       ? await noteOnly(dataDir, byOf(options))
       : await putBack(file, backup, { by: byOf(options), dataDir });
+  if (file !== undefined && readConfig().HIREBRIDGE_KEYS !== undefined && !existsSync(keysBeside(file)))
+    warn(
+      `${keysBeside(file)} is not there, so values that are encrypted in the backup cannot be read. Put its copy ` +
+        'there before you start anything.',
+    );
   const before = kept === undefined ? '' : `The old store is kept: ${kept}\n`;
   say(
     options,
@@ -100,6 +109,14 @@ async function noteOnly(dataDir: string, by: string): Promise<undefined> {
   } finally {
     await store.close();
   }
+}
+
+function keysBeside(file: string): string {
+  return join(dirname(file), 'keys.db');
+}
+
+function warn(text: string): void {
+  process.stderr.write(`${styleText('yellow', 'warning:', { stream: process.stderr })} ${text}\n`);
 }
 
 function ownTools(tool: string): ConnectorError {

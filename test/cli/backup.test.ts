@@ -166,3 +166,18 @@ test.each([
   onTestFinished(() => same.close());
   expect(await same.kysely.selectFrom('hires').selectAll().execute()).toHaveLength(1);
 });
+
+test('backup and restore say that the data keys of encrypted values are apart', async () => {
+  const { data } = await started();
+  const env = { HIREBRIDGE_KEYS: `file:${join(data, 'keys')}` };
+  await runCommand(['keys', 'new'], env);
+  await runCommand(['keys', 'status', '--data', data], env);
+  const [copy, other] = [join(data, 'copy.db'), await scratchDir()];
+  const backup = await runCommand(['backup', copy, '--data', data], env);
+  expect(backup).toMatchObject({ code: 0, stderr: expect.stringContaining(join(data, 'keys.db')) });
+  const restored = await runCommand(['restore', copy, '--yes', '--data', other], env);
+  expect(restored).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`${join(other, 'keys.db')} is not there`),
+  });
+});
