@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { storeFile, storeUrl } from '../config.ts';
+import { readConfig, storeFile, storeUrl } from '../config.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { noteHeadsRestored } from '../store/audit.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';

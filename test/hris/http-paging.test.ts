@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Answer, openKestrel } from './open-kestrel.ts';
-import { refusal, signal } from './profile.ts';
+import { refusal, signal, write } from './profile.ts';
 
 const definitionOf = (paging: string, query = ''): string => `hrisDefinition: 1
 name: Kestrel
@@ -161,6 +161,39 @@ test.for([
   },
 );
 
+const COUNTED = 'query: { from: "{page.offset}", size: "{page.size}" }, ';
+const PAGED = '{ by: offset, first: 0, size: 2, total: count }';
+const STAFF = [...TWO, ...SECOND];
+
+test.for([
+  ['the records of its page', (_from: number, found: unknown[]) => found.length],
+  ['the records up to its page', (from: number, found: unknown[]) => from + found.length],
+] as const)('a total that counts only %s does not hide the next page', async ([, count]) => {
+  const lists = `lists: { sites: { get: /staff, ${COUNTED}items: staff, paging: ${PAGED}, id: id, label: email } }\n`;
+  const answer: Answer = ({ url = '' }, say) => {
+    const { searchParams } = new URL(url, 'http://hr');
+    const from = Number(searchParams.get('from'));
+    const found = STAFF.slice(from, from + Number(searchParams.get('size')));
+    return say(200, { staff: found, count: count(from, found) });
+  };
+  const hris = await openKestrel(`${definitionOf(PAGED, COUNTED)}${lists}`, answer, { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: false });
+  expect(await refusal(hris.lists?.read('sites', signal) ?? Promise.resolve())).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringMatching(/has a total that counts only its page.*"lists\.sites\.paging"/),
+  });
+});
+
+test.for([
+  ['shows the same total of a shorter page', 200],
+  ['refuses a shorter page', 400],
+] as const)('a list of one full page is whole by its total if the system %s', async ([, status]) => {
+  const answer: Answer = ({ url = '' }, say) =>
+    say(url.includes('size=1') ? status : 200, { staff: url.includes('size=1') ? FIRST : TWO, count: 2 });
+  const hris = await openKestrel(definitionOf(PAGED, COUNTED), answer, { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: true });
+});
+
 test('a list of one page by the Link header is whole without that header', async () => {
   const answer: Answer = (_asked, say) => say(200, { staff: TWO });
   const hris = await openKestrel(definitionOf('{ by: link }'), answer, { token: 'x' });
@@ -250,4 +283,39 @@ test.for([
 test('a heading on each page is no page given again', async () => {
   const hris = await openListed((page) => (page > 3 ? [] : [{ name: 'Heading' }, { code: `s${page}`, name: 'x' }]));
   expect((await hris.lists?.read('sites', signal))?.map(({ id }) => id)).toEqual(['s1', 's2', 's3']);
+});
+
+const filesOf = (paging: string, query = '') => `${definitionOf('{ by: link }')}files:
+  list: { get: "/staff/{id}/files", ${query}items: files, name: name${paging} }
+  same: { base64: bytes }
+  upload: { post: "/staff/{id}/files", body: { name: "{file.name}", bytes: "{file.base64}" } }
+`;
+const FILE = { name: 'late.pdf', document: 'offer:8', mediaType: 'application/pdf', bytes: Buffer.from('late') };
+const LISTED = ['first.pdf', 'late.pdf'].map((name) => ({ name, bytes: Buffer.from('late').toString('base64') }));
+
+/** A system that lists one file a page, and counts the uploads. */
+async function openFiled(definition: string) {
+  let uploads = 0;
+  const answer: Answer = ({ url = '', method }, say) => {
+    if (method === 'POST') uploads += 1;
+    const page = Number(new URL(url, 'http://hr').searchParams.get('page') ?? 1);
+    say(200, { files: LISTED.slice(page - 1, page), nextPage: page < LISTED.length ? page + 1 : null });
+  };
+  const { files } = await openKestrel(definition, answer, { token: 'x' });
+  return { deliver: async () => files?.deliver('7', FILE, write), uploads: () => uploads };
+}
+
+test('a file on a further page of the list is there', async () => {
+  const query = 'query: { page: "{page.number}" }, ';
+  const { deliver, uploads } = await openFiled(filesOf(', paging: { by: page }', query));
+  expect([await deliver(), uploads()]).toEqual(['there', 0]);
+});
+
+test('a file that may be on a page that nobody asked for is not uploaded again', async () => {
+  const { deliver, uploads } = await openFiled(filesOf(''));
+  expect(await refusal(deliver())).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringMatching(/names a further page.*"files\.list\.paging"/),
+  });
+  expect(uploads()).toBe(0);
 });

@@ -116,7 +116,7 @@ function* ofTrust({ find: { taken, ...find } }: Definition): Generator<BrokenRul
 /** What names the page in a request. */
 const NAMED = { page: 'page.number', offset: 'page.offset', cursor: 'page.cursor', link: undefined } as const;
 
-function* ofLists({ find, changes, requisitions, lists }: Definition): Generator<BrokenRule> {
+function* ofLists({ find, changes, requisitions, lists, files }: Definition): Generator<BrokenRule> {
   const { taken, ...searches } = find;
   const parts: readonly (readonly [Path, Record<string, ListOf | undefined>])[] = [
     [['find'], searches],
@@ -124,6 +124,7 @@ function* ofLists({ find, changes, requisitions, lists }: Definition): Generator
     [[], { changes }],
     [['requisitions'], { list: requisitions?.list }],
     [['lists'], lists],
+    [['files'], { list: files?.list }],
   ];
   for (const [part, listed] of parts)
     for (const [key, list] of Object.entries(listed))

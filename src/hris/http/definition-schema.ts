@@ -133,7 +133,7 @@ const step = z
   .describe('Written before the record; later calls use its id as {steps.NAME}');
 
 const files = z.strictObject({
-  list: z.strictObject({ ...request, items: expression.default('$'), name: expression, id: expression.optional() }),
+  list: z.strictObject({ ...listing, name: expression, id: expression.optional() }),
   same: z
     .strictObject({
       sha1: expression.optional(),

@@ -4,8 +4,7 @@ import type { EmployeeFile, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import type { Defined } from './line.ts';
 import type { FilesPlan } from './load-definition.ts';
-import { recordsIn } from './look-through.ts';
-import { readPages } from './pages.ts';
+import { wholeList } from './look-through.ts';
 import { idOf } from './record.ts';
 import { unlessThere } from './steps.ts';
 
@@ -39,16 +38,16 @@ export async function isThere(
   { id, file }: { id: string; file: EmployeeFile },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const pages = readPages(defined, { plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
-  for await (const { items } of pages)
+  const call = { plan: list, values: { id }, signal, priority: 'live' } as const;
+  for await (const { items } of wholeList(defined, call, 'a file that is there would be uploaded again'))
     for (const item of items) {
       if (cellText(await list.name(item)) !== file.name) continue;
       for (const [digest, read] of Object.entries(same))
         if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
       const fileId = idOf(await list.id?.(item));
       if (download === undefined || fileId === undefined) continue;
-      const call = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
-      const got = await defined.line.send(call).catch((error: unknown) => {
+      const bytes = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
+      const got = await defined.line.send(bytes).catch((error: unknown) => {
         if (isConnectorError(error) && error.status === 404 && error.action === 'reject') return undefined;
         throw error;
       });

@@ -30,15 +30,12 @@ import {
   terminateEmployee,
   writeEmployee,
 } from './employees.ts';
-import type { Expression } from './expression.ts';
 import { deliverFile, isThere } from './files.ts';
 import { type Answer, type Defined, type LineOptions, openDefinedLine } from './line.ts';
-import type { CallPlan, HttpDefinition } from './load-definition.ts';
+import type { HttpDefinition } from './load-definition.ts';
 import { loadDefinition } from './load-definition.ts';
-import { employeesIn, recordsIn } from './look-through.ts';
-import { type Page, type PageEnd, readPages } from './pages.ts';
+import { employeesIn, wholeList } from './look-through.ts';
 import { idOf, toEmployee } from './record.ts';
-import type { Values } from './template.ts';
 import { unreadable } from './unreadable.ts';
 
 /** A definition in a tenant's options: its file and text. */
@@ -255,50 +252,7 @@ async function readList(defined: Defined, list: string, signal: AbortSignal): Pr
   return entries;
 }
 
-/** The pages of a list that counts only as a whole. @throws ConnectorError HRIS_UNREADABLE_ANSWER after the last one */
-async function* wholeList(
-  defined: Defined,
-  { plan, ...call }: { plan: CallPlan & { items: Expression }; values?: Values; signal: AbortSignal },
-  whose: string,
-  read: (answer: Answer) => Promise<unknown[]> = (answer) => recordsIn(answer, plan),
-): AsyncGenerator<Page> {
-  let end: PageEnd | undefined;
-  const bulk = { ...call, plan, priority: 'bulk' } as const;
-  for await (const page of readPages(defined, bulk, read)) {
-    end = page.end;
-    yield page;
-  }
-  if (end === 'whole') return;
-  if (end === 'moved')
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'retry',
-      message:
-        `The total of ${plan.what} fell while it was read, so it is read again. If that goes on, the total counts ` +
-        `something else: remove "${plan.purpose}.paging.total" from the definition.`,
-    });
-  const [how, next] = PARTIAL[end ?? 'long'];
-  throw rejected(
-    'HRIS_UNREADABLE_ANSWER',
-    `${plan.what} ${how}, so ${whose}. Check "${plan.purpose}.paging" of the definition: ${next}.`,
-  );
-}
-
-/** Why a list is not whole, and what to set. */
-const PARTIAL = {
-  repeated: ['gave the same page again', 'the request must name the page as the HR system expects it'],
-  short: [
-    'ended before its total',
-    '"first" may be wrong; if the total counts records that the list leaves out, remove "total"',
-  ],
-  first: ['names a further page', 'it must say how that is asked for'],
-  unproven: [
-    'names no next page, and none when it is asked for pages of one record',
-    'look for the place of the next page in an answer; name "total" or "size", or use {page.size} in the request',
-  ],
-  long: ['has more pages than are read', 'set a larger "size" if the HR system accepts one'],
-} as const;
-
+/** Open positions, read and written as the definition describes. */
 function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['positions']>['listing']): Requisitions {
   const read = async (id: string, signal: AbortSignal): Promise<Requisition[]> => {
     const found = await readEmployee(defined, id, signal);

@@ -293,7 +293,9 @@ async function refusalOf(
   const means = told === 'exists' && call.makes !== true ? 'reject' : told;
   const { code: plain = '', action: usual = 'retry' } = cause ?? {};
   const [code, action, text] = MEANINGS[means ?? ''] ?? [plain, usual, ''];
-  const ours = `${call.plan.what} was answered ${answer.status}: the HR system ${text}.`;
+  const isAboutData = means !== 'reject' || call.sent !== undefined;
+  const check = `refuses it: check the rights of its user, and "${call.plan.purpose}" of the definition`;
+  const ours = `${call.plan.what} was answered ${answer.status}: the HR system ${isAboutData ? text : check}.`;
   return new ConnectorError({
     code,
     action,

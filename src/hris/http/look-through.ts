@@ -1,10 +1,10 @@
-import { type ConnectorError, isConnectorError, rejected } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type Expression, hasPlace } from './expression.ts';
 import type { Answer, Call, Defined } from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
-import { readPages } from './pages.ts';
+import { type Page, type PageEnd, readPages } from './pages.ts';
 import { toEmployee } from './record.ts';
 import { unlessRefused, unreadable } from './unreadable.ts';
 
@@ -211,3 +211,50 @@ export async function recordsIn(
   if (typeof value === 'object' && value !== null) return [value];
   throw unreadable(plan.what, 'without the list of records', `"${plan.purpose}.items"`, at.requestId);
 }
+
+/** The pages of a list that counts only as a whole. @throws ConnectorError HRIS_UNREADABLE_ANSWER after the last one */
+export async function* wholeList(
+  defined: Defined,
+  { plan, priority = 'bulk', ...call }: ListCall,
+  whose: string,
+  read: (answer: Answer) => Promise<unknown[]> = (answer) => recordsIn(answer, plan),
+): AsyncGenerator<Page> {
+  let end: PageEnd | undefined;
+  for await (const page of readPages(defined, { ...call, plan, priority }, read)) {
+    end = page.end;
+    yield page;
+  }
+  if (end === 'whole') return;
+  if (end === 'moved')
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'retry',
+      message:
+        `The total of ${plan.what} fell while it was read, so it is read again. If that goes on, the total counts ` +
+        `something else: remove "${plan.purpose}.paging.total" from the definition.`,
+    });
+  const [how, next] = PARTIAL[end ?? 'long'];
+  throw rejected(
+    'HRIS_UNREADABLE_ANSWER',
+    `${plan.what} ${how}, so ${whose}. Check "${plan.purpose}.paging" of the definition: ${next}.`,
+  );
+}
+
+/** Why a list is not whole, and what to set. */
+const PARTIAL = {
+  repeated: ['gave the same page again', 'the request must name the page as the HR system expects it'],
+  short: [
+    'ended before its total',
+    '"first" may be wrong; if the total counts records that the list leaves out, remove "total"',
+  ],
+  first: ['names a further page', 'it must say how that is asked for'],
+  unproven: [
+    'names no next page, and none when it is asked for pages of one record',
+    'look for the place of the next page in an answer; name "total" or "size", or use {page.size} in the request',
+  ],
+  counted: [
+    'has a total that counts only its page',
+    'name the place of the number of all records as "total", or remove "total"',
+  ],
+  long: ['has more pages than are read', 'set a larger "size" if the HR system accepts one'],
+} as const;

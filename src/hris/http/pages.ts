@@ -18,10 +18,10 @@ export interface Page {
 
 /**
  * `whole`: nothing was left out. `moved`: records were deleted meanwhile, so others may have been left out. `unproven`:
- * no page of the list names a next one, perhaps because the definition looks in the wrong place. `first`: the list has
- * pages, and the definition does not say so.
+ * no page of the list names a next one, perhaps because the definition looks in the wrong place. `counted`: a total
+ * counts only its page. `first`: the list has pages, and the definition does not say so.
  */
-export type PageEnd = 'whole' | 'repeated' | 'short' | 'moved' | 'unproven' | 'first';
+export type PageEnd = 'whole' | 'repeated' | 'short' | 'moved' | 'unproven' | 'counted' | 'first';
 
 const MOST_PAGES = 200;
 
@@ -45,10 +45,14 @@ export async function* readPages(
     const items = await read(answer);
     let next: NextPage | PageEnd =
       paging === undefined ? endOf(answer) : await nextPlace(answer, plan, { paging, items, count, number });
-    if (next === 'unproven' && paging !== undefined) {
-      // Asked for pages of one record, a system shows where it names the next one.
+    if ((next === 'unproven' || next === 'counted') && paging !== undefined) {
+      // Asked for pages of one record, a system shows where it names the next one, and what its total counts.
       const short = await ask({ 'page.size': 1 }).catch(unlessRefused);
-      if (short !== undefined && typeof (await toldNext(short, plan, paging)) === 'object') next = 'whole';
+      const isProof =
+        next === 'unproven'
+          ? short !== undefined && typeof (await toldNext(short, plan, paging)) === 'object'
+          : short === undefined || ((await toldTotal(short, paging)) ?? items.length) >= items.length;
+      if (isProof) next = 'whole';
     }
     const shown = JSON.stringify(await markOf(items, call.plan.id ?? definition.record.id, call.plan.stamp));
     const isRepeated = items.length > 0 && shown === before;
@@ -97,8 +101,7 @@ async function nextPlace(
   plan: CallPlan,
   { paging, items, count, number }: Read,
 ): Promise<NextPage | PageEnd> {
-  const told = String(await paging.totalIn?.(answer));
-  const total = /^\d+$/.test(told) ? Number(told) : undefined;
+  const total = await toldTotal(answer, paging);
   const isShorter = items.length < count.longest;
   count.seen += items.length;
   count.longest = Math.max(count.longest, items.length);
@@ -118,9 +121,15 @@ async function nextPlace(
     if (items.length > 0 && total !== count.seen && !isPast)
       return { values: { 'page.offset': paging.first + count.seen, 'page.number': paging.first + number } };
   }
+  if (number === 1 && total === count.seen && total >= Math.max(2, paging.size)) return 'counted';
   if (count.total <= count.seen) return 'whole';
   // Pages were counted from a wrong first one, or the total counts others; unless it fell meanwhile.
   return total !== undefined && total < count.total ? 'moved' : 'short';
+}
+
+async function toldTotal(answer: Answer, paging: Paging): Promise<number | undefined> {
+  const told = String(await paging.totalIn?.(answer));
+  return /^\d+$/.test(told) ? Number(told) : undefined;
 }
 
 /** `nextCursor`, `@odata.nextLink`, `has_more`: how HR systems say that there is another page, in lower case. */

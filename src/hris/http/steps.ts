@@ -66,8 +66,8 @@ function partOf(given: unknown, { what }: CallPlan, key: string): string | undef
   if (others.length > 0)
     throw rejected(
       'HRIS_UNREADABLE_ANSWER',
-      `${what} was answered with several parts, and nobody knows which one is meant. Name one in "${key}" of the ` +
-        'definition, such as the first: departments[0].id.',
+      `${what} was answered with several parts, and nobody knows which one is meant. Leave one of them there, or ` +
+        `name one in "${key}" of the definition, such as the first: departments[0].id.`,
     );
   const id = idOf(only);
   if (id === undefined && typeof only === 'object' && only !== null)
