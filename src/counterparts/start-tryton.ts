@@ -31,7 +31,9 @@ export interface TrytonServer {
 }
 
 export async function startTryton(): Promise<TrytonServer> {
-  await ensurePackages('tryton-server', 'tryton-modules-company', 'python3-psycopg2');
+  // With python3-phonenumbers, which Debian recommends, Tryton checks phones and writes them with spaces.
+  const packages = ['tryton-server', 'tryton-modules-company', 'python3-psycopg2', 'python3-phonenumbers'];
+  await ensurePackages(...packages);
   const postgres = await startPostgres();
   const databaseUrl = await newDatabase(postgres.url);
   const installing = await mkdtemp(join(tmpdir(), 'hirebridge-tryton-'));

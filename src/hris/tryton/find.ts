@@ -45,7 +45,7 @@ export async function isTaken(
   const { domain } = byText(extra?.name ?? 'value', value);
   const [model, asked] =
     extra === undefined
-      ? ['party.contact_mechanism', [['type', '=', name], ...domain]]
+      ? ['party.contact_mechanism', [['type', '=', name], ['OR', domain, byText('value_compact', value).domain]]]
       : [{ party: 'party.party', employee: 'company.employee' }[extra.model], domain];
   return (await session.call<number>({ method: `model.${model}.search_count`, params: [asked], signal })) > 0;
 }
@@ -172,11 +172,14 @@ interface PartRow extends Stamps {
   [field: string]: unknown;
 }
 
-/** Parts of a party beside its own fields: our reference, e-mail and phones, addresses. */
+/** Parts of a party beside its own fields: our reference, e-mail and phones, addresses, in Tryton's order. */
 export interface PartyParts {
   identifiers: PartRow[];
+  /** The active ones: people in Tryton do not see the others. */
   contacts: PartRow[];
   addresses: PartRow[];
+  /** All of them, active or not. */
+  stamps: Stamps[];
 }
 
 /** Employees by id: four calls, however many there are. */
@@ -232,21 +235,24 @@ export async function readPartsOf(
   signal: AbortSignal,
 ): Promise<(party: number) => PartyParts> {
   const read = async (model: string, fields: readonly string[]) => {
-    const params = [[['party', 'in', parties]], 0, null, [['id', 'ASC']], ['party', ...STAMPS, ...fields]];
+    const params = [[['party', 'in', parties]], 0, null, null, ['party', ...STAMPS, ...fields]];
     const rows = await session.call<PartRow[]>({ method: `model.${model}.search_read`, params, signal });
     return Map.groupBy(rows, ({ party }) => party);
   };
   const [identifiers, contacts, addresses] = await Promise.all([
     read('party.identifier', ['code']),
-    read('party.contact_mechanism', ['type', 'value']),
-    read('party.address', Object.values(ADDRESS)),
+    read('party.contact_mechanism', ['type', 'value', 'value_compact', 'active']),
+    read('party.address', [...Object.values(ADDRESS), 'active']),
   ]);
   const of = (rows: Map<number, PartRow[]>, party: number) => rows.get(party) ?? [];
-  return (party) => ({
-    identifiers: of(identifiers, party),
-    contacts: of(contacts, party),
-    addresses: of(addresses, party),
-  });
+  const shown = (rows: readonly PartRow[]) => rows.filter(({ active }) => active !== false);
+  return (party) => {
+    const all = [identifiers, contacts, addresses].map((rows) => of(rows, party));
+    const [own = [], mechanisms = [], places = []] = all;
+    // Tryton writes phones with spaces, and has them as E.164 beside.
+    const plain = mechanisms.map((row) => ({ ...row, value: row['value_compact'] ?? row['value'] }));
+    return { identifiers: own, contacts: shown(plain), addresses: shown(places), stamps: all.flat() };
+  };
 }
 
 type Field = [key: string, read: ReadCell];
@@ -271,8 +277,8 @@ function fieldsOf({ options }: Tryton, row: EmployeeRow, { contacts, addresses }
 }
 
 /** When a person was last changed, in any of their records; empty if no stamp could be read. */
-export function latestStamp(row: EmployeeRow, { identifiers, contacts, addresses }: PartyParts): string {
-  const records: Stamps[] = [row, row['party.'], ...identifiers, ...contacts, ...addresses];
+export function latestStamp(row: EmployeeRow, { stamps }: PartyParts): string {
+  const records: Stamps[] = [row, row['party.'], ...stamps];
   return records.flatMap((one) => [one.create_date ?? '', one.write_date ?? '']).reduce(laterOf, '');
 }
 

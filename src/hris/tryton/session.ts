@@ -128,18 +128,26 @@ async function post<T>(
   return { result: decoded, date: answer.headers.date };
 }
 
-/** Tryton answers errors with 200, after rolling back. `said` may quote values, so it is not shown here. */
+/**
+ * Tryton answers errors with 200, after rolling back. `said` may quote values, so it is not shown here; nor is what
+ * stands for the name of an error that is not Tryton's own: its text.
+ */
 function explainRpcError(what: string, error: unknown): ConnectorError {
-  const [name, args] = Array.isArray(error) ? error : [String(error), []];
-  const { code, action, hint } = BY_NAME[String(name)] ?? UNKNOWN_ERROR;
+  const [name, args] = Array.isArray(error) ? error : [error, []];
+  const known = BY_NAME[String(name)];
+  const { code, action, hint } = known ?? (BUSY.test(String(name)) ? BUSY_ERROR : UNKNOWN_ERROR);
   const said = Array.isArray(args) ? args.filter((one) => typeof one === 'string').join(' ') : '';
   return new ConnectorError({
     code,
     action,
-    message: `${what} was refused (${String(name).slice(0, 60)}): ${hint}.`,
+    message: `${what} was refused${known === undefined ? '' : ` (${String(name)})`}: ${hint}.`,
     cause: said,
   });
 }
+
+/** Of PostgreSQL and SQLite, whose transactions got in each other's way. */
+const BUSY = /^(could not serialize access|deadlock detected|database is locked)/;
+const BUSY_ERROR = { code: 'HRIS_BUSY', action: 'retry', hint: 'its database was busy with the same records' } as const;
 
 const UNKNOWN_ERROR = {
   code: 'HRIS_ERROR',

@@ -93,6 +93,35 @@ describe('Tryton', () => {
     });
   });
 
+  test('a phone is what was written, though Tryton writes it with spaces', async () => {
+    const ref = created(await adapter.employees.create(employee('phone'), '18:11', write));
+    const stored = await server.sql("select value from party_contact_mechanism where value_compact = '+61491570006'");
+    expect(stored).toContainEqual({ value: '+61 491 570 006' });
+    expect(await adapter.employees.read(ref.id, signal)).toMatchObject({ fields: { mobile: '+61491570006' } });
+    const amendment = { fields: { mobile: '+61491570156' }, over: { mobile: '+61491570006' }, from: '2026-11-29' };
+    await adapter.employees.amend?.(ref.id, amendment, write);
+    expect(await adapter.employees.isTaken?.('mobile', '+61491570156', signal)).toBe(true);
+  });
+
+  test('an e-mail and an address that people in Tryton see are read and changed, not archived ones', async () => {
+    const ref = created(await adapter.employees.create(employee('archived'), '18:12', write));
+    const [row] = await server.call<{ party: number }[]>('model.company.employee.read', [Number(ref.id)], ['party']);
+    const party = Number(row?.party);
+    await server.sql(`update party_contact_mechanism set active = false where party = ${party} and type = 'email'`);
+    await server.sql(`update party_address set active = false where party = ${party}`);
+    const fieldsNow = async () => (await adapter.employees.read(ref.id, signal))?.fields;
+    expect(await fieldsNow()).toMatchObject({ email: null, city: null });
+    await adapter.employees.update(ref.id, { email: 'new@example.org', city: 'Hobart' }, write);
+    expect(await server.call('model.party.party.read', [party], ['email'])).toMatchObject([
+      { email: 'new@example.org' },
+    ]);
+    expect(await fieldsNow()).toMatchObject({ email: 'new@example.org', city: 'Hobart' });
+    const first = { party, type: 'email', value: 'first@example.org', sequence: 1 };
+    await server.call('model.party.contact_mechanism.create', [first]);
+    await server.sql(`update party_contact_mechanism set sequence = 9 where value = 'new@example.org'`);
+    expect(await fieldsNow()).toMatchObject({ email: 'first@example.org' });
+  });
+
   test('what Tryton itself refuses is told without the values', async () => {
     const refused = await refusal(
       adapter.employees.create(employee('order', { startDate: '2026-02-02', endDate: '2026-02-01' }), '18:8', write),
