@@ -9,7 +9,7 @@ import { openHris } from '../../../src/hris/registry.ts';
 import { definitionUnderTest } from '../../../src/hris-kit/definition-under-test.ts';
 import { type HrisUnderTest, offers } from '../../../src/hris-kit/hris-under-test.ts';
 import { describeHris } from '../conformance.ts';
-import { ownClock } from '../profile.ts';
+import { created, ownClock, refusal, signal, write } from '../profile.ts';
 
 /** Or why this machine cannot have it. */
 const server = await startOdoo().catch((error: unknown) => {
@@ -56,6 +56,29 @@ test.skipIf(typeof server === 'string')('a work e-mail that anybody has is taken
   expect(await Promise.all(asked.map(isTaken))).toEqual([true, true, false, false]);
   await hris.close();
 });
+
+test.skipIf(typeof server === 'string')(
+  'a department is the one of its name below another, never one of two',
+  async () => {
+    const { url, database, call } = server as OdooServer;
+    const account = { database, user: 'admin', password: ODOO_PASSWORD, allowPrivateAddress: true };
+    const hris = await openHris('odoo', 'odoo', { url, ...account });
+    const [above] = await call<number[]>('hr.department', 'create', [[{ name: 'Europe' }]]);
+    await call('hr.department', 'create', [[{ name: 'Sales', parent_id: above }, { name: 'Twin' }]]);
+    await call('hr.department', 'create', [[{ name: 'Twin', parent_id: above }]]);
+    const employee = { name: 'Ana Silva', startDate: '2026-02-01' };
+    const ref = created(await hris.employees.create({ ...employee, department: 'Sales' }, '27:sales', write));
+    expect(await hris.employees.read(ref.id, signal)).toMatchObject({ fields: { department: 'Sales' } });
+    const amendment = { fields: { department: 'Europe' }, over: { department: 'Sales' }, from: '2026-02-01' };
+    await hris.employees.amend?.(ref.id, amendment, write);
+    expect(await hris.employees.read(ref.id, signal)).toMatchObject({ fields: { department: 'Europe' } });
+    expect(await refusal(hris.employees.create({ ...employee, department: 'Twin' }, '27:twin', write))).toMatchObject({
+      action: 'reject',
+      message: expect.stringContaining('with several parts'),
+    });
+    await hris.close();
+  },
+);
 
 async function odooUnderTest(server: OdooServer): Promise<HrisUnderTest> {
   const file = fileURLToPath(new URL('../../../src/hris/kinds/odoo.yaml', import.meta.url));
