@@ -255,7 +255,7 @@ export async function updateRow(
   if (pairs.length === 0) return true;
   const { table, idColumn } = of;
   const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
-  // Databases read `01` or `1abc` as the number 1: compared as text, too, another form is nobody's id.
+  // Databases take `01` for 1, and MariaDB `ab` for `Ab`: compared as text, too, another form is nobody's id.
   const isIt = sql`${sql.ref(idColumn)} = ${id} and ${asText(database, idColumn)} = ${id}`;
   const build = (guard: RawBuilder<boolean>) =>
     sql`update ${sql.table(table)} set ${changes} where ${isIt} and ${where} and ${guard}`;
