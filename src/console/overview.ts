@@ -66,6 +66,7 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
       : html`<form class="filters" role="search" method="get" action="/">
     <label>Find a tenant<input type="search" name="q" value="${wanted}" data-finds="tenants-part"></label>
     <button>Find</button>
+    <span id="found" class="hidden" role="status"></span>
   </form>`;
     return page(
       c,
@@ -81,7 +82,12 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
   }</div>
   ${search}
   <div id="tenants-part" data-live>${tenantsPart(c, shown, figures)}
-  <p class="hint">${foundText({ found: found.length, all: overview.tenants.length, from, shown: shown.length })} As of
+  <p class="hint"><span class="found">${foundText({
+    found: found.length,
+    all: overview.tenants.length,
+    from,
+    shown: shown.length,
+  })}</span> As of
   ${time(overview.at)}.</p>${waysOf(
     sameWith(c, { from: '' }),
     { from, more: found.length > from + MOST_TENANTS },

@@ -75,18 +75,21 @@ function findWhileTyping(input) {
   input.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(async () => {
+      const mine = timer;
       const address = new URL(input.form.action);
       for (const [name, value] of new FormData(input.form)) if (value !== '') address.searchParams.set(name, value);
       const answer = await fetch(address).then(
         (found) => (found.ok ? found.text() : undefined),
         () => undefined,
       );
-      if (answer === undefined) return;
+      if (answer === undefined || mine !== timer) return;
       const fresh = new DOMParser().parseFromString(answer, 'text/html').getElementById(input.dataset.finds);
       const part = document.getElementById(input.dataset.finds);
       if (fresh === null || part === null) return;
       history.replaceState(null, '', address);
       part.replaceChildren(...fresh.childNodes);
+      // For a screen reader.
+      document.getElementById('found').textContent = part.querySelector('.found').textContent;
     }, TYPING_MS);
   });
 }

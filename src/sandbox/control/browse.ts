@@ -260,7 +260,7 @@ function slotRows(ctx: Context, schedule: Schedule): Row[] {
   const { timezone } = schedule;
   return freeSlots(ctx, schedule, ctx.now, ctx.now + SLOT_DAYS * 86_400_000).map(({ start }) => ({
     id: iso(start),
-    label: DateTime.fromMillis(start, { zone: timezone, locale: 'en-GB' }).toFormat(`ccc d LLL, HH:mm`),
+    label: DateTime.fromMillis(start, { zone: timezone, locale: 'en-GB' }).toFormat('ccc d LLL, HH:mm ZZZZ'),
   }));
 }
 

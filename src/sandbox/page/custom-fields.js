@@ -19,7 +19,7 @@ export function customFieldCard(entityType, entityId, fields) {
   const more = actButton('New custom field', 'createCustomField', { given: { entityType } });
   return card(
     'Custom fields',
-    table(['Field', 'Value', ''], rows, 'None is defined.'),
+    table(['Field', 'Value', 'Actions'], rows, 'None is defined.'),
     make('div', { className: 'actions' }, more),
   );
 

@@ -68,9 +68,11 @@ export function badge(status) {
   return make('span', { className: `badge ${tone ?? ''}` }, words(status));
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
-const MINUTE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const ZONE = { timeZone: 'UTC', timeZoneName: 'short' };
+const TIME = { hour: '2-digit', minute: '2-digit' };
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const MINUTE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...TIME, ...ZONE });
+const CLOCK = new Intl.DateTimeFormat('en-GB', { ...TIME, second: '2-digit', ...ZONE });
 
 export function day(at) {
   return at === null || at === undefined ? '' : DAY.format(new Date(at));
@@ -95,7 +97,9 @@ export function table(columns, rows, empty = 'Nothing here yet.') {
       ...cells.map((cell, index) => make('td', {}, index === 0 && href ? make('a', { href }, cell) : cell)),
     ),
   );
-  return make('div', { className: 'scroll' }, make('table', {}, make('thead', {}, head), make('tbody', {}, ...body)));
+  const whole = make('table', {}, make('thead', {}, head), make('tbody', {}, ...body));
+  const label = `Table: ${columns.join(', ')}`;
+  return make('div', { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': label }, whole);
 }
 
 /** Facts of a record that say something, as a list of terms. */

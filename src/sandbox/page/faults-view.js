@@ -110,7 +110,7 @@ function quirksCard({ quirks, knownQuirks }) {
   return card(
     'Quirks',
     make('p', { className: 'soft' }, 'Habits that another partner may have within the specification.'),
-    table(['Quirk', 'What the partner then does', ''], rows),
+    table(['Quirk', 'What the partner then does', 'Actions'], rows),
   );
 }
 

@@ -127,8 +127,8 @@ function textField({ name, schema, required, preset }) {
 
 function instantField({ name, required }) {
   const input = make('input', { type: 'datetime-local', required });
-  const value = () => (input.value === '' ? undefined : new Date(input.value).toISOString());
-  return { element: labelled(name, required, input), value };
+  const value = () => (input.value === '' ? undefined : new Date(`${input.value}Z`).toISOString());
+  return { element: labelled(name, required, input, make('span', { className: 'hint' }, 'UTC')), value };
 }
 
 /** Several fields that belong together. */

@@ -64,7 +64,7 @@ function documentRows(documents) {
   const rows = documents.map(({ name, type, status, createdAt, pdfUrl }) => ({
     cells: [name, words(type), badge(status), minute(createdAt), external(pdfUrl, 'PDF')],
   }));
-  return table(['Name', 'Kind', 'Status', 'From', ''], rows, 'No document yet.');
+  return table(['Name', 'Kind', 'Status', 'From', 'File'], rows, 'No document yet.');
 }
 
 const INTERVIEW_ACTS = {

@@ -6,7 +6,9 @@ import { make, table, words } from './dom.js';
  * narrowed to, `acts` the buttons above it.
  */
 export function listView(title, { kind, columns, statuses = [], acts = [], empty, query = {} }) {
-  const result = make('div', { className: 'result', 'aria-live': 'polite' });
+  const result = make('div', { className: 'result' });
+  // A live table would be read out whole after each letter.
+  const said = make('p', { className: 'hidden', role: 'status' });
   const search = make('input', { type: 'search', placeholder: 'Name, e-mail, title', oninput: () => later(load) });
   const options = statuses.map((one) => make('option', { value: one }, words(one)));
   const status = make('select', { onchange: () => load() }, make('option', { value: '' }, 'All'), ...options);
@@ -28,11 +30,13 @@ export function listView(title, { kind, columns, statuses = [], acts = [], empty
     const text = JSON.stringify([rows, hasMore]);
     if (text === shown) return;
     shown = text;
+    const none = search.value === '' && status.value === '' ? empty : 'Nothing matches.';
     const body = table(
       columns.map(([name]) => name),
       rows.map((row) => ({ href: linkTo(kind, row), cells: columns.map(([, cell]) => cell(row)) })),
-      search.value === '' && status.value === '' ? empty : 'Nothing matches.',
+      none,
     );
+    said.textContent = rows.length === 0 ? none : `${rows.length} shown`;
     const button = make('button', { type: 'button', onclick: () => load(rows) }, 'Show more');
     result.replaceChildren(body, ...(hasMore ? [make('p', {}, button)] : []));
   }
@@ -47,7 +51,7 @@ export function listView(title, { kind, columns, statuses = [], acts = [], empty
     title && make('div', { className: 'head' }, make('h1', {}, title), make('div', { className: 'acts' }, ...acts));
   // Whoever has gone further down keeps what is there.
   const refresh = () => (pages > 1 ? undefined : load());
-  return { element: make('div', {}, head, filters, result), refresh, ready: load() };
+  return { element: make('div', {}, head, filters, said, result), refresh, ready: load() };
 }
 
 /** Where a row's own page is; some have none. */

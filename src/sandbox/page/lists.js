@@ -115,7 +115,7 @@ export const LISTS = {
         ['For', (row) => row.schedule],
         ['When', (row) => minute(row.startAt)],
         ['Status', (row) => badge(row.status)],
-        ['', bookingActs],
+        ['Actions', bookingActs],
       ],
       acts: [
         actButton('Send a booking link', 'sendBookingLink', { tone: 'primary' }),

@@ -53,5 +53,5 @@ export function bookingRows(rows, links) {
       actButton('Revoke', 'revokeBookingLink', { given: { bookingLinkId: id }, ask: [], tone: 'quiet' }),
     ],
   }));
-  return table(['For', 'Status', 'When', ''], [...booked, ...sent], 'Nothing booked, no link sent.');
+  return table(['For', 'Status', 'When', 'Actions'], [...booked, ...sent], 'Nothing booked, no link sent.');
 }

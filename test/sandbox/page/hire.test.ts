@@ -11,7 +11,7 @@ beforeEach(({ skip }) => skip(executable === undefined, 'no Chromium on this mac
 async function openPage(sandbox: OpenSandbox): Promise<Page> {
   const browser = await openBrowser(executable ?? '');
   onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const page = await browser.newPage({ timezoneId: 'America/Los_Angeles' });
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   // Chromium also writes each refusal to the console, without its address.
@@ -160,11 +160,28 @@ test('an edit sends what was changed, and an appointment moves to a slot by name
   await time.focus();
   const option = page.locator('dialog option[value]').nth(3);
   await option.waitFor({ state: 'attached' });
-  await time.fill((await option.getAttribute('value')) ?? '');
+  const slot = (await option.getAttribute('value')) ?? '';
+  expect(slot).toMatch(/, \d\d:\d\d (?:UTC|GMT|CES?T)/);
+  await time.fill(slot);
   await press(page, 'Reschedule', 'dialog');
   await page.locator('dialog').waitFor({ state: 'detached' });
   const [moved] = (await sandbox.api('GET', '/bookings')).body.data;
   expect([moved.id, moved.scheduledStartAt === scheduledStartAt]).toEqual([id, false]);
+  // In UTC wherever the browser is, and said so.
+  const clock = new Date(moved.scheduledStartAt).toISOString().slice(11, 16);
+  await page.locator('td', { hasText: `${clock} UTC` }).waitFor();
+});
+
+test('a table can be scrolled by keyboard, each of its columns has a name, and a search says what it found', async () => {
+  await using sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+  const page = await openPage(sandbox);
+  await page.goto(`${sandbox.controlUrl}/#/faults`);
+  await page.getByRole('group', { name: 'Table: Quirk, What the partner then does, Actions' }).focus();
+  expect(await page.getByRole('columnheader', { name: /^$/ }).count()).toBe(0);
+  await page.goto(`${sandbox.controlUrl}/#/candidates`);
+  await page.getByRole('status').filter({ hasText: '3 shown' }).waitFor();
+  await page.getByLabel('Search').fill('nobody is called so');
+  await page.getByRole('status').filter({ hasText: 'Nothing matches.' }).waitFor();
 });
 
 test('every action has a form with inputs, none of them for JSON', async () => {
