@@ -84,7 +84,7 @@ async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const url = storeUrl(options.dataDir, config);
   const plugins = [writeFailpoints(passFailpoint)];
   const store = await openStore(url, { plugins, keys: { ref: config.HIREBRIDGE_KEYS } });
-  // Its own connection, so that permits wait neither for transactions nor for the disk. Evidence may be lost with it.
+  // Its own connection, so that permits wait neither for transactions nor for the disk. A crash may lose evidence.
   const rateLimits = await openStore(url, { relaxed: true, poolSize: 2, plugins });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);

@@ -13,7 +13,7 @@ interface FileName {
   subject: string;
 }
 
-/** A new URL on each read, good for 15 minutes without a key (G24, assumed). files.ts knows how each kind is drawn. */
+/** A new URL on each read, valid for 15 minutes without a key (G24, assumed). files.ts draws each kind. */
 export function fileUrl(ctx: Context, kind: string, subject: string | number): string {
   const { state, company, now } = ctx;
   const file = { kind, companyId: company.id, subject: String(subject) };
@@ -24,7 +24,7 @@ export function fileUrl(ctx: Context, kind: string, subject: string | number): s
   return `${state.publicUrl}${path}?expires=${String(expires)}&nonce=${String(nonce)}&signature=${signature}`;
 }
 
-/** The owner of a URL's file; `expired` also for a foreign signature, undefined if it is no URL of a file. */
+/** The file that a URL names; `expired` also if the signature is wrong, undefined if the URL names no file. */
 export function readFileUrl(state: SandboxState, url: string): FileName | 'expired' | undefined {
   const [path = '', search] = url.split('?');
   const searchParams = new URLSearchParams(search);
@@ -50,7 +50,7 @@ export interface FileText {
   lines: string[];
 }
 
-/** The address where a signer signs: it is sent by e-mail only, so the API never shows it; the page for people does. */
+/** The address where a signer signs. It is sent only by e-mail, so the API never shows it; the sandbox's page does. */
 export function signingUrl(state: SandboxState, offerId: string, signingOrder: number): string {
   return `${state.publicUrl}/sign/${offerId}/${String(signingOrder)}/${signingToken(state, offerId, signingOrder)}`;
 }

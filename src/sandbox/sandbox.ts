@@ -21,28 +21,32 @@ import { type RequestLog, startApiServer } from './server.ts';
 import type { SandboxState } from './state.ts';
 
 export interface SandboxOptions {
-  /** 0 or nothing takes a free port. */
+  /** Port of the partner API; 0, the default, takes a free one. */
   port?: number | undefined;
+  /** Port of the control plane and its page; 0, the default, takes a free one. */
   controlPort?: number | undefined;
-  /** `sk_test_` and 22 base62 characters; made up from the seed when absent. */
+  /** `sk_test_` and 22 base62 characters; by default derived from the seed. */
   key?: string | undefined;
-  /** A second company in the same process. */
+  /** Key of a second company in the same process; none by default. */
   otherKey?: string | undefined;
+  /** All generated data follows from it. */
   seed?: number | undefined;
+  /** How many jobs there are at the start. */
   jobs?: number | undefined;
+  /** How many candidates there are at the start. */
   candidates?: number | undefined;
-  /** People hired before the sandbox started. */
+  /** How many people were hired before the start. */
   hired?: number | undefined;
   webhookUrl?: string | undefined;
   webhookKey?: string | undefined;
-  /** File that keeps the state across restarts. */
+  /** SQLite file that keeps the state across restarts; in memory by default. */
   state?: string | undefined;
   /**
    * For each company: `fixed:RATE` or `sliding:RATE` (RATE x 10 calls in 10 s), `token:RATE[:BURST]` (RATE a second),
    * `concurrency:CALLS` (calls under way at once).
    */
   limit?: string | undefined;
-  /** A plan, or a JSON file with it. */
+  /** A plan of faults, or the path of a JSON file with one. */
   faults?: string | FaultPlan | undefined;
   /** `all`, or a comma list of the names in quirks.ts. */
   quirks?: string | undefined;
@@ -64,7 +68,10 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts the partner API and its control plane. */
+/**
+ * Starts the partner API and its control plane, both on 127.0.0.1.
+ * @throws ConnectorError INVALID_OPTION or INVALID_KEY_FORMAT, whose message names the option and its valid form
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const limit = readLimit(options.limit);
   const plan = readFaults(options.faults);
@@ -101,7 +108,7 @@ function readLimit(text: string | undefined): RateLimit | undefined {
   if (limit !== undefined) return limit;
   throw refusedOption(
     '--limit',
-    'must be fixed:RATE, sliding:RATE, concurrency:CALLS, or with a burst token:RATE:BURST; write it like token:10:20',
+    'must be fixed:RATE, sliding:RATE, concurrency:CALLS or token:RATE[:BURST], for example token:10:20',
   );
 }
 
@@ -109,7 +116,7 @@ function readQuirks(text: string | undefined): readonly Quirk[] {
   if (text === undefined) return [];
   const read = parseQuirks(text);
   if ('quirks' in read) return read.quirks;
-  throw refusedOption('--quirks', `${read.unknown} is not a quirk; there are all, ${quirkNames.join(', ')}`);
+  throw refusedOption('--quirks', `${read.unknown} is not a quirk; choose from all, ${quirkNames.join(', ')}`);
 }
 
 function readFaults(given: string | FaultPlan | undefined): FaultPlan | undefined {
@@ -119,7 +126,7 @@ function readFaults(given: string | FaultPlan | undefined): FaultPlan | undefine
   const issue = result.error.issues[0];
   throw refusedOption(
     '--faults',
-    `${given} is no plan of faults: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    `${given} is not a valid fault plan: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
   );
 }
 
@@ -174,7 +181,7 @@ function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog) => voi
 
   async function attempt(delivery: Delivery): Promise<void> {
     const outcome = await sendDelivery(state, agent, delivery);
-    // Left as under way: the next start with this state makes the attempt again.
+    // Stays marked as under way, so that the next start with this state repeats the attempt.
     if (stopped) return;
     const entry = settled(state, delivery, outcome);
     onDelivery?.(entry);
@@ -194,7 +201,7 @@ function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog) => voi
   };
 }
 
-/** Runs it once, even after several requests, after the answer of the call that caused it (E11). */
+/** Runs once for several requests, and only after the call that caused it has been answered (E11). */
 function onceSoon(run: () => void): () => void {
   let planned = false;
   return () => {
@@ -230,7 +237,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   return text;
 }
 
-/** One POST as section 6 describes it, to the company's present URL with its present key. */
+/** One POST as section 6 describes it, to the company's current URL with its current key. */
 async function sendDelivery(state: SandboxState, agent: Agent, delivery: Delivery): Promise<DeliveryOutcome> {
   const company = companyById(state, delivery.companyId);
   if (company === undefined || company.webhookUrl === null) return { error: 'NO_URL' };

@@ -15,14 +15,14 @@ export const sftpOptions = z
     user: z.string().min(1),
     /** Fingerprint of the server's key; several while it is being replaced. */
     hostKey: z.union([fingerprint, z.array(fingerprint).min(1)]),
-    /** References in the tenant file. */
+    /** References to secrets: `env:NAME` or `file:PATH`. */
     privateKey: z.string().min(1),
     passphrase: z.string().min(1).optional(),
     folders: z
       .strictObject({
-        /** We write requests here, and the customer's job takes them. */
+        /** hirebridge writes requests here, and the customer's job takes them. */
         requests: folder.default('requests'),
-        /** Empty notes of what was sent; only we use them. */
+        /** Empty files that mark what was sent; only hirebridge uses them. */
         sent: folder.default('sent'),
         results: folder.default('results'),
         rosters: folder.default('rosters'),

@@ -191,7 +191,7 @@ function checkedOrder(stages: readonly Stage[], order: number): number {
   return order;
 }
 
-/** A system stage changes only its name; type and order are left out (P2, P3, assumed). */
+/** Only the name of a system stage can change; a given type or order is ignored (P2, P3, assumed). */
 function changeStage(
   ctx: Context,
   stage: Stage,
@@ -269,7 +269,7 @@ function matches(user: User, { status = [], role, isCompanyAdmin, search }: Filt
 const candidateResumes = {
   uploadResumes: (ctx, { body }) => accepted(startBatch(ctx, body.resumeURLs, null), body.resumeURLs.length),
 
-  /** The candidates parsed so far; hasNextPage is also of this moment (C16, assumed). */
+  /** The candidates parsed so far; hasNextPage also describes this moment (C16, assumed). */
   getBatch(ctx, { params, query: { page, perPage } }) {
     const { id, status } = findBatch(ctx, params.batchId);
     const ids = parsedIn(ctx, id, perPage + 1, (page - 1) * perPage);
@@ -381,7 +381,7 @@ function answer(ctx: Context, query: JobCandidateQuery, render: (one: JobCandida
   return successTexts(rows.map(render), { page: query.pageNumber, perPage: query.perPage, total });
 }
 
-/** Three records side by side; the third is not shown by the spec (K16), so null. */
+/** Three records side by side. The specification does not show the third (K16), so it is null. */
 function sideBySide(ctx: Context, one: JobCandidate): string {
   const details = renderJobCandidate(ctx, one);
   return `{"candidate_details":${profileOf(ctx, one)},"jobCandidateDetails":${details},"onboardingFormDetails":null}`;
@@ -392,7 +392,7 @@ function profileOf(ctx: Context, one: JobCandidate): string {
 }
 
 const rescoring = {
-  /** creditsAvailable only when they are what limits the run. */
+  /** Names creditsAvailable only if credits limit the run. */
   rescore(ctx, { body }) {
     const { run, creditsAvailable } = startRescore(ctx, body);
     const data = {
@@ -408,7 +408,7 @@ const rescoring = {
 
   getRescore: (ctx, { params }) => success(renderRescore(findRescore(ctx, params.rescoreId))),
 
-  /** Like the bulk fetch; without people removed since (K12, assumed). */
+  /** Like the bulk fetch, but without people who were removed since (K12, assumed). */
   listRescored(ctx, { params }) {
     const found = findRescore(ctx, params.rescoreId).jobCandidateIds.map((id) => jobCandidateById(ctx, id));
     return successTexts(

@@ -7,7 +7,7 @@ import { findJob } from './pipelines.ts';
 import { scheduleScoring } from './rescoring.ts';
 import { parseApplicantResume, resumeLines } from './resumes.ts';
 
-/** How long a consent is good for. */
+/** How long a consent is valid. */
 const CONSENT_MS = 365 * 86_400_000;
 const TYPED = ['firstName', 'lastName', 'phone'];
 
@@ -17,7 +17,7 @@ interface Consent {
   expiresAt: number;
 }
 
-/** The hosted page's form as it is kept. */
+/** The hosted page's form as stored. */
 export interface ApplicationForm extends Record<string, unknown> {
   candidate: Pick<Candidate, 'firstName' | 'lastName' | 'email' | 'phone'>;
   hasResume: boolean;
@@ -76,7 +76,7 @@ export function attachApplication(
   );
 }
 
-/** The page's part of an application. */
+/** The part of an application that comes from the page. */
 export function formOf(
   ctx: Context,
   person: Candidate,
@@ -156,7 +156,7 @@ export function renderApplication(ctx: Context, id: number): Record<string, unkn
   };
 }
 
-/** Withdraws a consent, or changes its day, with the event of an edited application (CONSENT, assumed). */
+/** Withdraws a consent, or changes the day when it expires, with the event of an edited application (CONSENT, assumed). */
 export function changeConsent(ctx: Context, id: number, expiresAt: number | undefined): void {
   const { form } = findForm(ctx, id);
   const consent = expiresAt === undefined ? null : { ...findConsent(ctx, id), expiresAt };

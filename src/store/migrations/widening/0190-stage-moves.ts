@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Who was moved to another stage because they completed an assessment flow, once for each flow and application. */
+/** One row for each flow and application whose person completed the flow and was therefore moved to another stage. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create table stage_moves (tenant_id text not null, flow text not null, job_candidate_id text not null,
     candidate_id text not null, stage_id text not null, state text not null, attempt integer not null, write_id text,
