@@ -47,6 +47,9 @@ interface Part {
 function lacksOf(made: string): string[] {
   const parts = parseAllDocuments(made).map((one) => one.toJS() as Part | null);
   const containers = parts.flatMap((part) => part?.spec?.template?.spec.containers ?? []);
+  const stores = new Set(made.match(/secretKeyRef: { name: \S+, key: url }/g));
+  if (made.includes('--receiver=') && stores.size < 3)
+    return ['serve does not use the role that the migration gives it'];
   return containers.flatMap(({ name, args, ...has }) => {
     const isServed = name === 'serve' || args.includes('0.0.0.0');
     const needs = ['resources', ...(isServed ? ['readinessProbe'] : []), ...(name === 'serve' ? ['lifecycle'] : [])];

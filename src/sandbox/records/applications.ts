@@ -156,7 +156,7 @@ export function renderApplication(ctx: Context, id: number): Record<string, unkn
   };
 }
 
-/** Withdraws a consent, or changes the day when it expires, with the event of an edited application (CONSENT, assumed). */
+/** Withdraws a consent, or changes when it expires, with the event of an edited application (CONSENT, assumed). */
 export function changeConsent(ctx: Context, id: number, expiresAt: number | undefined): void {
   const { form } = findForm(ctx, id);
   const consent = expiresAt === undefined ? null : { ...findConsent(ctx, id), expiresAt };

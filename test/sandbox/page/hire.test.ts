@@ -172,7 +172,7 @@ test('an edit sends what was changed, and an appointment moves to a slot by name
   await page.locator('td', { hasText: `${clock} UTC` }).waitFor();
 });
 
-test('a table can be scrolled by keyboard, each of its columns has a name, and a search says what it found', async () => {
+test('a table scrolls by keyboard, each of its columns has a name, and a search says what it found', async () => {
   await using sandbox = await openSandbox({ jobs: 1, candidates: 3 });
   const page = await openPage(sandbox);
   await page.goto(`${sandbox.controlUrl}/#/faults`);
