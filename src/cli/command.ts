@@ -83,6 +83,15 @@ export function folded(text: string, indent = ''): string {
   return [...lines, line].join('\n');
 }
 
+const MOST_COLUMNS = 120;
+
+/** Breaks a line of Markdown between words, and indents the rest. */
+export function wrap(text: string): string {
+  if (text.length <= MOST_COLUMNS) return text;
+  const at = text.lastIndexOf(' ', MOST_COLUMNS);
+  return at < 3 ? text : `${text.slice(0, at)}\n${wrap(`  ${text.slice(at + 1)}`)}`;
+}
+
 /** Writes a value to standard output, for scripts. Of all that a terminal obeys, JSON leaves only these as they are. */
 export function printJson(value: unknown): void {
   const text = JSON.stringify(value, null, 2).replaceAll(

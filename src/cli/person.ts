@@ -6,10 +6,9 @@ import { rejected } from '../errors.ts';
 import { count } from '../in-words.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
 import type { PersonExport, PersonParts } from '../operator/person.ts';
-import { wrap } from '../operator/reference.ts';
 import { OTHER_PLACES, renderDataMap, STORE_PLACES } from '../store/data-map.ts';
 import type { ErasureReceipt } from '../store/erasures.ts';
-import { AS, byOf, example, type Flags, placesOf, renderTable, say } from './command.ts';
+import { AS, byOf, example, type Flags, placesOf, renderTable, say, wrap } from './command.ts';
 import { withClient, withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 

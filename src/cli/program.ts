@@ -6,10 +6,10 @@ import { EXIT, example, exitCodeOf, type LoadCommand, printError } from './comma
 type Define = (command: Command, load: LoadCommand) => void;
 
 /** A line of `--help`, and the module to load once the command is typed. */
-type Listed = readonly [name: string, line: string, define: () => Promise<Define>];
+export type Listed = readonly [name: string, line: string, define: () => Promise<Define>];
 
 /** Every command, grouped by purpose, in the order of `--help`. */
-const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
+export const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
   'Set up:': [
     [
       'init',
@@ -135,17 +135,12 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     [
       'openapi',
       'write the OpenAPI document of the partner API',
-      async () => (await import('./reference.ts')).defineOpenApi,
+      async () => (await import('./partner-documents.ts')).defineOpenApi,
     ],
     [
       'collection',
       'write a request collection of the partner API',
-      async () => (await import('./reference.ts')).defineCollection,
-    ],
-    [
-      'reference',
-      'write the reference of commands, files and settings',
-      async () => (await import('./reference.ts')).defineReference,
+      async () => (await import('./partner-documents.ts')).defineCollection,
     ],
     [
       'completion',

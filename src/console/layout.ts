@@ -203,7 +203,7 @@ export function withoutCommands(message: string): string {
 const COMMAND_NAMES = `
   apply audit backup calendar check codec collection completion conflicts console ddl demo digest discover doctor
   events explain failed freeze hire hold hris inbox init keys link mapping migrate openapi pause person plan
-  rate-limit reconcile reference replay restore resume retry revert rollout sandbox serve status sync tenant thaw
+  rate-limit reconcile replay restore resume retry revert rollout sandbox serve status sync tenant thaw
   up worker`;
 
 /** By name, because "hirebridge cannot rehire people" is no command. */

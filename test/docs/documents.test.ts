@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { explainedAt } from '../../src/docs.ts';
 import { allEndpoints } from '../../src/partner/contract/index.ts';
@@ -111,9 +113,10 @@ test.each(['README.md', ...guides.map((name) => `docs/${name}`)])(
   },
 );
 
-test('docs/reference.md is what `hirebridge reference` writes', async () => {
-  const { stdout } = await runCommand(['reference']);
-  expect(await read('docs/reference.md')).toBe(stdout);
+test('docs/reference.md says of this version what the code says', async () => {
+  // In a process of its own, because vitest lists the exports of a module in another order than Node.
+  const page = await promisify(execFile)(process.execPath, [path.join(root, 'test/docs/reference.ts')]);
+  expect(await read('docs/reference.md')).toBe(page.stdout);
 });
 
 test('docs/streams.md says of every event and endpoint what uses it, or why nothing does', async () => {

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
-import { Config } from '../config.ts';
-import { definitionSchema } from '../hris/http/definition-schema.ts';
-import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
-import { mappingFile } from '../mapping/compile-rule.ts';
-import { landings } from '../streams/streams.ts';
-import { tenantFile } from '../tenants/schema.ts';
+import { wrap } from '../../src/cli/command.ts';
+import { Config } from '../../src/config.ts';
+import { definitionSchema } from '../../src/hris/http/definition-schema.ts';
+import { findHrisAdapter, hrisKinds } from '../../src/hris/registry.ts';
+import { mappingFile } from '../../src/mapping/compile-rule.ts';
+import { landings } from '../../src/streams/streams.ts';
+import { tenantFile } from '../../src/tenants/schema.ts';
 
 /** Keys that name a secret. A `file:` is read again; environment variables are read at the process's start. */
 const SECRETS = new Set([
@@ -105,13 +106,6 @@ const SEE_BELOW = { takes: 'see below the table' };
 
 function note({ key, takes }: SchemaRow): string {
   return `\n${wrap(`\`${key}\` takes: ${takes}`)}`;
-}
-
-/** Breaks a line of Markdown between words, and indents the rest. */
-export function wrap(text: string): string {
-  if (text.length <= MOST_COLUMNS) return text;
-  const at = text.lastIndexOf(' ', MOST_COLUMNS);
-  return at < 3 ? text : `${text.slice(0, at)}\n${wrap(`  ${text.slice(at + 1)}`)}`;
 }
 
 function line({ key, takes, required, default: fallback }: SchemaRow, restart: Restart): string {

@@ -1,45 +1,38 @@
-import type { Argument, Command } from 'commander';
+/** Writes docs/reference.md from the code: `node test/docs/reference.ts > docs/reference.md`. */
+import { type Argument, Command } from 'commander';
 import { Registry } from 'prom-client';
-import { stringify } from 'yaml';
-import { type Answer, answers, type HoldEntry } from '../hire/answers.ts';
-import type { HireState, HireStep } from '../hire/hire.ts';
-import { holdCatalogue } from '../hire/hold-catalogue.ts';
-import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
-import { writeRule } from '../mapping/compile-rule.ts';
-import { loadMapping } from '../mapping/load-mapping.ts';
-import { partnerTargets, type SourceRecord, sourceRecords } from '../mapping/source-fields.ts';
-import { settingsReference, wrap } from '../operator/reference.ts';
-import { collectionEnvironments, requestCollection } from '../partner/openapi/collection.ts';
-import { openApiDocument } from '../partner/openapi/openapi.ts';
-import { createReceiverMetrics } from '../receiver/receiver.ts';
-import { openTables } from '../store/open-store.ts';
-import type { InboxState } from '../store/schema.ts';
-import type { StreamState } from '../store/stream-tables.ts';
-import type { TenantState } from '../store/tenant-states.ts';
-import { landedNames, landings, pullStreams } from '../streams/streams.ts';
-import { type Dispatch, dispatch } from '../worker/dispatch.ts';
-import { createMetrics } from '../worker/metrics.ts';
-import { example, type LoadCommand } from './command.ts';
+import { wrap } from '../../src/cli/command.ts';
+import { GROUPS, type Listed } from '../../src/cli/program.ts';
+import { type Answer, answers, type HoldEntry } from '../../src/hire/answers.ts';
+import type { HireState, HireStep } from '../../src/hire/hire.ts';
+import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
+import { findHrisAdapter, hrisKinds } from '../../src/hris/registry.ts';
+import { writeRule } from '../../src/mapping/compile-rule.ts';
+import { loadMapping } from '../../src/mapping/load-mapping.ts';
+import { partnerTargets, type SourceRecord, sourceRecords } from '../../src/mapping/source-fields.ts';
+import { createReceiverMetrics } from '../../src/receiver/receiver.ts';
+import { openTables } from '../../src/store/open-store.ts';
+import type { InboxState } from '../../src/store/schema.ts';
+import type { StreamState } from '../../src/store/stream-tables.ts';
+import type { TenantState } from '../../src/store/tenant-states.ts';
+import { landedNames, landings, pullStreams } from '../../src/streams/streams.ts';
+import { type Dispatch, dispatch } from '../../src/worker/dispatch.ts';
+import { createMetrics } from '../../src/worker/metrics.ts';
+import { settingsReference } from './settings.ts';
 
-/** `load` adds a command's options and commands, which are read only when needed. */
-export function defineReference(command: Command, load: LoadCommand): void {
-  command
-    .description(
-      'Write the reference of commands, file keys, holds, states, source paths, fields and metrics, as Markdown.',
-    )
-    .addHelpText('after', example('hirebridge reference > docs/reference.md'))
-    .action(async () => {
-      const all = command.parent?.commands ?? [];
-      await Promise.all(all.map(load));
-      writeReference(all, await catalogues());
-    });
+/** The reference of commands, file keys, holds, states, source paths, fields and metrics, as Markdown. */
+export async function referencePage(): Promise<string> {
+  const all = await Promise.all(Object.values(GROUPS).flat().map(defined));
+  const commands = ['## Commands', ...all.flatMap((command) => commandLines(command, 'hirebridge'))];
+  const head = ['# Reference', '', 'Written by `node test/docs/reference.ts`; a test keeps it equal.', ''];
+  const lines = [...eventLines(dispatch), '', ...(await catalogues()).map(wrapped), '', ...commands.map(wrap)];
+  return `${[...head, settingsReference(), '', ...lines].join('\n')}\n`;
 }
 
-function writeReference(all: readonly Command[], named: readonly string[]): void {
-  const commands = ['## Commands', ...all.flatMap((command) => commandLines(command, 'hirebridge'))];
-  const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
-  const lines = [...eventLines(dispatch), '', ...named.map(wrapped), '', ...commands.map(wrap)];
-  process.stdout.write(`${[...head, settingsReference(), '', ...lines].join('\n')}\n`);
+async function defined([name, , define]: Listed): Promise<Command> {
+  const command = new Command(name);
+  (await define())(command, async () => undefined);
+  return command;
 }
 
 /** Rows of tables are not wrapped. */
@@ -363,61 +356,4 @@ async function listMetrics(part: 'worker' | 'serve', byTenant: boolean): Promise
   return registry.getMetricsAsArray() as unknown as Metric[];
 }
 
-interface OpenApiFlags {
-  yaml?: boolean;
-  production?: string;
-  sandbox?: string;
-}
-
-export function defineOpenApi(command: Command): void {
-  command
-    .description('Write the OpenAPI 3.1.0 document of the partner API, as this version reads its specification.')
-    .option('--json', 'as JSON (default)')
-    .addOption(command.createOption('--yaml', 'as YAML').conflicts('json'))
-    .option('--production <url>', 'base URL to name as the production server')
-    .option('--sandbox <url>', 'base URL to name as the sandbox server')
-    .addHelpText('after', example('hirebridge openapi --yaml > partner-api.yaml'))
-    .action(runOpenApi);
-}
-
-async function runOpenApi({ yaml, production, sandbox }: OpenApiFlags): Promise<void> {
-  const document = openApiDocument({
-    ...(production === undefined ? {} : { production }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-  });
-
-  const text =
-    yaml === true ? stringify(document, { aliasDuplicateObjects: false }) : JSON.stringify(document, null, 2);
-  process.stdout.write(`${text.trimEnd()}\n`);
-}
-
-interface CollectionFlags {
-  environment?: 'production' | 'sandbox';
-  production?: string;
-  sandbox?: string;
-}
-
-export function defineCollection(command: Command): void {
-  command
-    .description('Write a request collection of the partner API (Postman v2.1), or one of its two environments.')
-    .addOption(
-      command
-        .createOption('--environment <name>', 'the environment instead: address and key to import beside it')
-        .choices(['production', 'sandbox']),
-    )
-    .option('--production <url>', 'base URL of the production environment')
-    .option('--sandbox <url>', 'base URL of the sandbox environment')
-    .addHelpText(
-      'after',
-      example(
-        'hirebridge collection > partner-api.collection.json',
-        'hirebridge collection --environment sandbox > sandbox.environment.json',
-      ),
-    )
-    .action(runCollection);
-}
-
-async function runCollection({ environment, ...addresses }: CollectionFlags): Promise<void> {
-  const wanted = environment === undefined ? requestCollection() : collectionEnvironments(addresses)[environment];
-  process.stdout.write(`${JSON.stringify(wanted, null, 2)}\n`);
-}
+if (import.meta.main) process.stdout.write(await referencePage());
