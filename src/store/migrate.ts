@@ -169,17 +169,18 @@ interface MigrationFile extends Migration {
 
 /**
  * Runs migrations in order, each in its own transaction, so that no migration's locks are held during the next. An
- * empty store runs them together: nobody waits for its tables, and it takes a third of the time.
+ * empty store runs neighbours together: nobody waits for its tables, and each run of Kysely's migrator first reads the
+ * columns of all of them (130 ms of processor time for a new store; one by one, 300 ms).
  */
 async function runPending<T>(database: Database<T>): Promise<void> {
   const { isEmpty } = await compare(database);
   for (;;) {
     const { pending } = await compare(database);
     if (pending.length === 0) return;
-    const next = pending.findIndex(({ isWidening }) => isWidening);
-    const most = isEmpty && next !== 0 ? next : 1;
+    const files = await Promise.all(pending.map(load));
+    const other = isEmpty ? files.findIndex((file) => !runsWith(file, files[0])) : 1;
     try {
-      await runTogether(database, most < 0 ? pending : pending.slice(0, most));
+      await runTogether(database, files.slice(0, other < 0 ? files.length : Math.max(other, 1)));
     } catch (error) {
       // Another process may have migrated first: compare again.
       if ((await compare(database)).pending.length === pending.length) throw error;
@@ -187,11 +188,24 @@ async function runPending<T>(database: Database<T>): Promise<void> {
   }
 }
 
-async function runTogether<T>(database: Database<T>, lot: readonly Known[]): Promise<void> {
+interface Loaded extends Known {
+  file: MigrationFile;
+}
+
+async function load(known: Known): Promise<Loaded> {
+  return { ...known, file: (await import(known.url)) as MigrationFile };
+}
+
+/** Whether one transaction can run both, and one table takes their names. */
+function runsWith(one: Loaded, first: Loaded | undefined): boolean {
+  const isInTransaction = [one, first].every((loaded) => loaded?.file.OUTSIDE_TRANSACTION !== true);
+  return isInTransaction && one.isWidening === first?.isWidening;
+}
+
+async function runTogether<T>(database: Database<T>, lot: readonly Loaded[]): Promise<void> {
   const table = lot[0]?.isWidening === true ? WIDENING_TABLE : NARROWING_TABLE;
   const executed = (await executedOf(database, table)).map((name) => [name, { up: async () => undefined }] as const);
-  const loading = lot.map(async ({ name, url }) => [name, (await import(url)) as MigrationFile] as const);
-  const files = await Promise.all(loading);
+  const files = lot.map(({ name, file }) => [name, file] as const);
   const all: Record<string, Migration> = Object.fromEntries([...executed, ...files]);
   const migrator = new Migrator({
     db: database.kysely,
@@ -199,7 +213,7 @@ async function runTogether<T>(database: Database<T>, lot: readonly Known[]): Pro
     migrationTableName: table,
     // Numbers are given when migrations are written, and they land in another order.
     allowUnorderedMigrations: true,
-    disableTransactions: files.some(([, { OUTSIDE_TRANSACTION }]) => OUTSIDE_TRANSACTION === true),
+    disableTransactions: lot.some(({ file }) => file.OUTSIDE_TRANSACTION === true),
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;

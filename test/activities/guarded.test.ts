@@ -1,17 +1,16 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../activities/connections.ts';
 import { guarded } from '../../activities/guarded.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { listHolds } from '../../src/store/holds.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import { readTenantState, recordVerifiedKey } from '../../src/store/tenant-states.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 const TENANT = { partner: { apiKey: 'env:ACME_KEY' }, hris: { options: {} } };
 
 async function openDeps(): Promise<ActivityDeps> {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await readTenantState(store, 'acme');
   await recordVerifiedKey(store, 'acme', 'one');
   return {

@@ -44,6 +44,7 @@ export async function openPushWorld(
   const partnerSays = { change: (_operation: string, _answer: unknown): void | Promise<void> => undefined };
   const clock = { now: 1_700_000_000_000 };
   const store = await openStore(await freshStoreUrl(kind), {
+    relaxed: true,
     ...(kind === 'sqlite' ? { now: () => clock.now } : {}),
     plugins: [writeFailpoints(points.pass)],
   });

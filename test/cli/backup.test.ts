@@ -10,6 +10,7 @@ import { noteProcess } from '../../src/store/processes.ts';
 import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
+import { storeIn } from '../store/stores.ts';
 import { scratchDir } from './cli-process.ts';
 
 const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}', state: 'waiting' } as const;
@@ -18,7 +19,7 @@ const hire = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId, pe
 /** A data directory with a tenant that was compared, and its open store. */
 async function started(): Promise<{ data: string; store: Store }> {
   const data = await scratchDir();
-  const store = await openStore(`sqlite:${join(data, 'store.db')}`);
+  const store = await openStore(await storeIn(data));
   onTestFinished(() => store.close());
   await readTenantState(store, 'acme');
   await finishBaseline(store, 'acme');

@@ -12,12 +12,13 @@ import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, commitPage, refuseRun } from '../../src/store/streams.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
+import { storeIn } from '../store/stores.ts';
 import { scratchDir, tenantDir } from './cli-process.ts';
 
 /** A data directory whose store was filled and closed again. */
 async function dataDir(fill: (store: Store) => Promise<unknown>): Promise<string> {
   const dir = await scratchDir();
-  const store = await openStore(`sqlite:${join(dir, 'store.db')}`);
+  const store = await openStore(await storeIn(dir), { relaxed: true });
   await fill(store);
   await store.close();
   return dir;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Grant } from '../../src/console/acts.ts';
 import { type RunningConsole, startConsole } from '../../src/console/console.ts';
@@ -7,6 +6,7 @@ import type { OperatorParts } from '../../src/operator/open-tenant.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { storeIn } from '../store/stores.ts';
 
 export const TOKEN = 'a-token-of-a-test-0123456789';
 
@@ -59,7 +59,7 @@ export async function openConsole({
 }: Wanted = {}): Promise<OpenConsole> {
   const dataDir = await scratchDir();
   const tenantsDir = world.tenantsDir ?? (await tenantDir());
-  const store = await openStore(world.storeUrl ?? `sqlite:${join(dataDir, 'store.db')}`);
+  const store = await openStore(world.storeUrl ?? (await storeIn(dataDir)), { relaxed: true });
   if (world.storeUrl === undefined) await addTenant(store, 'acme');
   const signalled: string[] = [];
   const logged: string[] = [];

@@ -10,6 +10,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
 import { scratchDir, tenantDir } from '../cli/cli-process.ts';
 import { runCommand } from '../harness/run-command.ts';
+import { storeIn } from '../store/stores.ts';
 import { addTenant, openConsole } from './open-console.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -143,7 +144,7 @@ describe('a button and its command leave the same row in the audit trail', () =>
     expect((await visitor.post(path, {})).status).toBe(303);
 
     const dataDir = await scratchDir();
-    const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
+    const store = await openStore(await storeIn(dataDir), { relaxed: true });
     onTestFinished(() => store.close());
     await addTenant(store, 'acme');
     await prepare?.(store);

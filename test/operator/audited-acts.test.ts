@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { replayOf } from '../../src/cli/deliveries.ts';
 import { replayDeliveries, retryDeliveries } from '../../src/operator/deliveries.ts';
 import { retryFailed } from '../../src/operator/failed.ts';
@@ -10,16 +10,15 @@ import { confirmCompany } from '../../src/operator/tenants.ts';
 import { readHints } from '../../src/store/hints.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 const HOLD = { tenantId: 'acme', jobCandidateId: '7', period: 1, code: 'NO_SHOW', message: '', answers: ['retry'] };
 
 /** A real store of one tenant; a Temporal that takes everything. */
 async function openParts(): Promise<OperatorParts> {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await store.kysely.insertInto('tenants').values({ tenant_id: 'acme', state: 'active' }).execute();
   const taken = async (): Promise<object> => ({ trigger: async () => undefined });
   const client = {

@@ -2,11 +2,12 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { noteDecoded } from '../../src/cli/encryption.ts';
 import { verifyAudit } from '../../src/store/audit.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { recordDigest } from '../../src/store/person-marks.ts';
 import { addTenant } from '../console/open-console.ts';
 import { patience } from '../harness/pace.ts';
 import { withoutRandom } from '../harness/without-random.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 const PATIENCE = patience(30_000);
 const TOGETHER_MS = 60_000;
@@ -15,8 +16,7 @@ const NAME = 'Eva Canary-Lind';
 async function open() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await addTenant(store, 'acme');
   const notes = noteDecoded(store, 'ann', TOGETHER_MS);
   const decoded = (...values: object[]) => notes.note(values.map((one) => defaultPayloadConverter.toPayload(one)));

@@ -3,13 +3,13 @@ import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { createRegistry } from '../../src/health.ts';
 import { createReceiverMetrics } from '../../src/receiver/receiver.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import { createMetrics } from '../../src/worker/metrics.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = join(ROOT, 'packaging/helm/files');
@@ -93,8 +93,7 @@ test('every alert is tested twice: where it fires and where it keeps silent', as
 });
 
 test('every metric that a rule or a dashboard names is one that serve or worker counts', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const [serve, worker] = [createRegistry('serve'), createRegistry('worker')];
   createReceiverMetrics(serve);
   createMetrics(store, worker, { byTenant: false });

@@ -22,7 +22,7 @@ import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { patience } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { seedEverywhere } from '../store/seeded-person.ts';
-import { freshStore } from '../store/stores.ts';
+import { freshStore, storeIn } from '../store/stores.ts';
 import { ACME } from '../tenants/acme.ts';
 
 const PATIENCE = patience(30_000);
@@ -40,7 +40,7 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
   const land = () => landing.land('candidates', [{ id: '501', hash: 'h', fields: { givenName: 'Eva' } }], options);
   await land();
   const dbFile = join(dataDir, 'store.db');
-  const store = await openStore(`sqlite:${dbFile}`, { relaxed: true });
+  const store = await openStore(await storeIn(dataDir), { relaxed: true });
   const file = join(dataDir, 'acme.yaml');
   const text = ACME.replace('sqlite:./hr.sqlite', isGone ? 'postgres://hr@127.0.0.1:1/hr' : hrisUrl);
   const receives = { webhooks: 'off' as const, webhookKeys: [], ...(mode === undefined ? {} : { mode }) };

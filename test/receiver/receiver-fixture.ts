@@ -11,7 +11,8 @@ import {
   startReceiver,
 } from '../../src/receiver/receiver.ts';
 import { createDeliveryBatches } from '../../src/store/inbox.ts';
-import { openStore, type Store, storeTrouble } from '../../src/store/open-store.ts';
+import { type Store, storeTrouble } from '../../src/store/open-store.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 export const KEY = 'whk_current_0123456789';
 export const OLD_KEY = 'whk_previous_9876543210';
@@ -32,7 +33,7 @@ export function deliveryStore(store: Store): DeliveryStore {
 
 /** A receiver on a real socket over a real SQLite store, and what it logged and counted. */
 export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) {
-  const store = await openStore('sqlite::memory:');
+  const store = await sqliteStore();
   const registry = new Registry();
   const lines: string[] = [];
   let opened = 0;
@@ -60,7 +61,6 @@ export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) 
   });
   onTestFinished(async () => {
     await receiver.close();
-    await store.close();
   });
   const rows = () => store.kysely.selectFrom('inbox').selectAll().orderBy('received_at').execute();
   return {

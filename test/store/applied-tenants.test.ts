@@ -19,7 +19,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
-import { freshStore, freshStoreUrl, kinds } from './stores.ts';
+import { emptyStoreUrl, freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const acme: Application = {
   tenantId: 'acme',
@@ -169,7 +169,7 @@ describe.each(kinds)('opening a store in %s', (kind) => {
   });
 
   test('never makes or changes tables for a command that only looks', async () => {
-    const url = await freshStoreUrl(kind);
+    const url = await emptyStoreUrl(kind);
     await expect(openStore(url, { migrate: 'never' })).rejects.toMatchObject({ code: 'STORE_MISSING' });
     const store = await openStore(url);
     const again = await openStore(url, { migrate: 'never' });
@@ -178,7 +178,7 @@ describe.each(kinds)('opening a store in %s', (kind) => {
   });
 
   test('makes the tables of an empty one for a command that looks before a start, and no more', async () => {
-    const url = await freshStoreUrl(kind);
+    const url = await emptyStoreUrl(kind);
     const store = await openStore(url, { migrate: 'if-empty' });
     await sql`delete from kysely_migration where name >= '0025'`.execute(store.kysely);
     await expect(openStore(url, { migrate: 'if-empty' })).rejects.toMatchObject({ code: 'STORE_TOO_OLD' });

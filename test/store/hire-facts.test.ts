@@ -18,7 +18,7 @@ import { openStore, readClock, type Store } from '../../src/store/open-store.ts'
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { patience } from '../harness/pace.ts';
 import { holdPerson, who } from './known-people.ts';
-import { freshStore, freshStoreUrl, kinds } from './stores.ts';
+import { emptyStoreUrl, freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 const intent = {
@@ -59,7 +59,7 @@ describe.each(kinds)('the store on %s', (kind) => {
   });
 
   test('processes that open a new store at once agree on one installation', async () => {
-    const url = await freshStoreUrl(kind);
+    const url = await emptyStoreUrl(kind);
     const ids = await Promise.all(Array.from({ length: 4 }, () => installationIdByProcess(url)));
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).toMatch(/^hb[0-9a-f]{10}$/);

@@ -1,11 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendInvitations } from '../../src/store/invitations.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { freshStoreUrl } from './stores.ts';
+import { sqliteStore } from './stores.ts';
 
 test('of two workers that decided to invite the same person, one sends', async () => {
-  const store = await openStore(await freshStoreUrl('sqlite'));
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const invitee = { assessmentId: 'as-1', candidateId: '7', jobCandidateId: '70' };
   const send = (before: Parameters<typeof sendInvitations>[2][number]['before']) =>
     sendInvitations(store, 'acme', [{ invitee, before }], { writeId: 'w', budgetMs: 1_000 });

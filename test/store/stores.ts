@@ -10,12 +10,21 @@ import { createDatabase } from '../harness/postgres.ts';
 /** Both databases of the store; every store test runs on each. */
 export const kinds = ['sqlite', 'postgres'] as const;
 
-/** Address of a fresh, empty store that is gone after the test. */
+/** Address of a database without tables that is gone after the test: for tests of what makes them. */
+export async function emptyStoreUrl(kind: (typeof kinds)[number]): Promise<string> {
+  return kind === 'postgres' ? databaseOfTest() : `sqlite:${join(await directoryOfTest(), 'store.db')}`;
+}
+
+/** Address of a fresh store with today's tables that is gone after the test. */
 export async function freshStoreUrl(kind: (typeof kinds)[number]): Promise<string> {
-  if (kind === 'postgres') return databaseOfTest();
-  const dir = await directory();
-  onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  return `sqlite:${join(dir, 'store.db')}`;
+  return kind === 'postgres' ? databaseOfTest(await templateOf(kind)) : storeIn(await directoryOfTest());
+}
+
+/** A fresh store in SQLite, closed after the test. */
+export async function sqliteStore(options: OpenStoreOptions = {}): Promise<Store> {
+  const store = await openStore(await freshStoreUrl('sqlite'), { relaxed: true, ...options });
+  onTestFinished(() => store.close());
+  return store;
 }
 
 /** A fresh store; with a second opening of it, as another process would have. */
@@ -23,10 +32,7 @@ export async function freshStore(
   kind: (typeof kinds)[number],
   options: OpenStoreOptions = {},
 ): Promise<{ store: Store; other: Store }> {
-  const dir = await directory();
-  onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  const url = kind === 'postgres' ? await databaseOfTest(await templateOf(kind)) : await migratedUrl(kind, dir);
-  const opened = await openTwice(url, options);
+  const opened = await openTwice(await freshStoreUrl(kind), options);
   onTestFinished(opened.close);
   return opened;
 }
@@ -41,7 +47,8 @@ export function storesOfFile(): (kind: (typeof kinds)[number]) => Promise<{ stor
   });
   return async (kind) => {
     dir ??= await directory();
-    const opened = await (all[kind] ??= openTwice(await migratedUrl(kind, dir)));
+    const fresh = kind === 'postgres' ? (await createDatabase({ template: await templateOf(kind) })).url : storeIn(dir);
+    const opened = await (all[kind] ??= openTwice(await fresh));
     await emptyTables(opened.store);
     return opened;
   };
@@ -92,12 +99,16 @@ function directory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'hirebridge-store-'));
 }
 
-/** Address of a new store with today's tables: made once a process, and copied from then on. */
-async function migratedUrl(kind: (typeof kinds)[number], dir: string): Promise<string> {
-  const template = await templateOf(kind);
-  if (kind === 'postgres') return (await createDatabase({ template })).url;
+async function directoryOfTest(): Promise<string> {
+  const dir = await directory();
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Address of a new store in this folder with today's tables: they are made once a process, and copied from then on. */
+export async function storeIn(dir: string): Promise<string> {
   const path = join(dir, 'store.db');
-  await copyFile(template, path);
+  await copyFile(await templateOf('sqlite'), path);
   return `sqlite:${path}`;
 }
 

@@ -2,16 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/connections.ts';
 import { createRootLogger } from '../../src/log.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { startChores } from '../../src/worker/chores.ts';
 import { createChoreRunner } from '../../src/worker/run-chores.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 test('no round of chores begins before the last one has ended', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   let rounds = 0;
   const tenants = () => {
     rounds += 1;

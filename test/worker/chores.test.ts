@@ -12,7 +12,7 @@ import { listAlarms } from '../../src/store/alarms.ts';
 import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
 import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
@@ -24,7 +24,7 @@ import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { createBackOff, createChoreRunner } from '../../src/worker/run-chores.ts';
 import { patience } from '../harness/pace.ts';
 import { until } from '../harness/world.ts';
-import { freshStore } from '../store/stores.ts';
+import { freshStore, sqliteStore } from '../store/stores.ts';
 
 type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
 
@@ -33,8 +33,7 @@ const delivery = { tenantId: 'acme', bodyHash: 'a', event: 'candidate.hired', id
 const works: Probe = async () => ({ ok: true });
 
 async function depsOver(probe: Probe = works): Promise<ActivityDeps> {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const connections = { of: async () => ({ hris: { probe } }) };
   return {
     store,

@@ -1,12 +1,11 @@
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
 import { type KeeperParts, keepSchedules } from '../../src/worker/keep-schedules.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 /** A Temporal whose list of schedules fails so many times before it is empty. */
 async function keeperParts(failures: number): Promise<{ parts: KeeperParts; asked: () => number }> {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   let asked = 0;
   const list = (): never[] => {
     asked += 1;

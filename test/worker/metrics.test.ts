@@ -7,12 +7,13 @@ import { noteTrouble } from '../../src/store/alarms.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { openRateLimit } from '../../src/store/rate-limits.ts';
 import { beginRun, commitPage } from '../../src/store/streams.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { installTracing } from '../../src/trace.ts';
 import { createMetrics } from '../../src/worker/metrics.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 const TENANTS = Array.from({ length: 1_000 }, (_, n) => `tenant-${n}`);
 const OPERATIONS = ['candidates.list', 'jobs.list', 'pipelines.list', 'candidates.get', 'onboarding.create'];
@@ -34,8 +35,7 @@ const counter: KyselyPlugin = {
 
 /** A fleet whose tenants each have hires in several states, a rate limit of their own, and a hold; a few an alarm. */
 async function fleet(): Promise<Store> {
-  const store = await openStore('sqlite::memory:', { plugins: [counter] });
-  onTestFinished(() => store.close());
+  const store = await sqliteStore({ plugins: [counter] });
   const limit = openRateLimit(
     store,
     { tenantId: 'tenant-0', upstream: 'partner' },
@@ -117,8 +117,7 @@ test('while spans are made, buckets name the trace of what fell into them; else 
   const place = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
   const page = async (): Promise<string> => {
     const registry = new Registry();
-    const store = await openStore('sqlite::memory:');
-    onTestFinished(() => store.close());
+    const store = await sqliteStore();
     createMetrics(store, registry, { byTenant: false }).ended('openHire', 20);
     return registry.metrics();
   };

@@ -3,21 +3,21 @@ import { onTestFinished } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
 import { readDelivery } from '../../src/receiver/admit.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import { type RelayOptions, startRelay } from '../../src/worker/relay.ts';
 import { until } from '../harness/world.ts';
+import { sqliteStore } from '../store/stores.ts';
 
 export const TENANT_ID = 'acme';
 const log = createRootLogger(undefined, 'silent');
 
 export async function freshStore(others: readonly string[] = [], plugins: KyselyPlugin[] = []): Promise<Store> {
-  const store = await openStore('sqlite::memory:', { plugins });
+  const store = await sqliteStore({ plugins });
   for (const tenantId of [TENANT_ID, ...others]) {
     await readTenantState(store, tenantId);
     await finishBaseline(store, tenantId);
   }
-  onTestFinished(() => store.close());
   return store;
 }
 

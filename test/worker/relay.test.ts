@@ -3,7 +3,7 @@ import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, unmadeHiresOf, updateHire } from '../../src/store/hires.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { markPerson } from '../../src/store/person-marks.ts';
 import {
   finishBaseline,
@@ -15,6 +15,7 @@ import {
 import type { RelayOptions } from '../../src/worker/relay.ts';
 import { scaled, unlessStalled } from '../harness/pace.ts';
 import { until } from '../harness/world.ts';
+import { sqliteStore } from '../store/stores.ts';
 import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';
 
 async function openHire(store: Store, jobCandidateId: string, enrolment: string): Promise<void> {
@@ -44,8 +45,7 @@ test('an event about the enrolment of a finished hire hints nobody and asks for 
 });
 
 test('an event is about a hire after go-live if it came before the baseline was complete', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const adopted: Record<string, boolean> = {};
   relayOver(store, {
     signalHire: async ({ jobCandidateId }, _about, { adopt = false }) => {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
 import { bindActivities, toFailure } from '../../../activities/create-activities.ts';
 import { hasEmployee } from '../../../activities/hire/departure.ts';
@@ -8,15 +8,13 @@ import { createLogger } from '../../../src/log.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold, earlierAnswers, lastAnsweredAt, listHolds } from '../../../src/store/holds.ts';
-import { openStore } from '../../../src/store/open-store.ts';
 import { readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
-import { freshStore, kinds } from '../../store/stores.ts';
+import { freshStore, kinds, sqliteStore } from '../../store/stores.ts';
 
 const REF = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
 test('a worker that stood still opens no hold of a hire that is over: nobody would take the answer', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const deps = { store, log: createLogger('test') } as ActivityDeps;
   const hold = holdOf('ONBOARDING_TERMINATED', { jobCandidateId: '5012', status: 'terminated' });
   await insertHires(store, [{ ...REF, state: 'open' }]);
@@ -29,8 +27,7 @@ test('a worker that stood still opens no hold of a hire that is over: nobody wou
 });
 
 test('a hire asks one thing at a time, and nothing once a person’s answer has ended it', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const deps = { store, log: createLogger('test') } as ActivityDeps;
   const asked = { jobCandidateId: '5012', employeeId: '7' };
   await insertHires(store, [{ ...REF, state: 'open' }]);
@@ -46,8 +43,7 @@ test('a hire asks one thing at a time, and nothing once a person’s answer has 
 });
 
 test('an answer that nobody took yet is heard before a hire asks anything else', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const deps = { store, log: createLogger('test') } as ActivityDeps;
   const asked = { jobCandidateId: '5012', employeeId: '7' };
   await insertHires(store, [{ ...REF, state: 'open' }]);
@@ -60,8 +56,7 @@ test('an answer that nobody took yet is heard before a hire asks anything else',
 });
 
 test('a retry that finds the same cause goes on with its hold; another question has an id of its own', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const deps = { store, log: createLogger('test') } as ActivityDeps;
   await insertHires(store, [{ ...REF, state: 'open' }]);
   const incomplete = (problems: string) =>
@@ -93,8 +88,7 @@ test('a retry that finds the same cause goes on with its hold; another question 
 });
 
 test('a question that only says for how many more days it waits is the same one', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   const deps = { store, log: createLogger('test') } as ActivityDeps;
   await insertHires(store, [{ ...REF, state: 'open' }]);
   const left = (daysSince: number) =>

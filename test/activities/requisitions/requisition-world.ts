@@ -5,9 +5,9 @@ import { isConnectorError } from '../../../src/errors.ts';
 import type { Requisition } from '../../../src/hris/port.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { openStore, writeFailpoints } from '../../../src/store/open-store.ts';
+import { writeFailpoints } from '../../../src/store/open-store.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
-import { freshStoreUrl } from '../../store/stores.ts';
+import { sqliteStore } from '../../store/stores.ts';
 import { failpoints, Killed, killablePartner } from '../killable.ts';
 import { GIVE_UP_MS, pushDeps } from '../push-deps.ts';
 
@@ -20,8 +20,7 @@ export async function requisitionWorld(wrap: (partner: PartnerClient) => Partner
   const points = failpoints();
   const clock = { now: 1_700_000_000_000 };
   const plugins = [writeFailpoints(points.pass)];
-  const store = await openStore(await freshStoreUrl('sqlite'), { now: () => clock.now, plugins });
-  onTestFinished(() => store.close());
+  const store = await sqliteStore({ now: () => clock.now, plugins });
   const open: Requisition[] = [];
   const connection = {
     tenant: tenantWith(referenceId, costCentreId),

@@ -1,18 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HireState } from '../../../src/hire/hire.ts';
 import { startHire } from '../../../src/operator/hires.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
-import { openStore } from '../../../src/store/open-store.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';
+import { sqliteStore } from '../../store/stores.ts';
 
 const request = { tenantId: 'acme', jobCandidateId: '7' };
 
 /** A real store with this hire in it, and a client that notes which workflows it would start. */
 async function operatorOver(state: HireState | undefined) {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   if (state !== undefined) await insertHires(store, [{ ...request, period: 1, state: 'open' }]);
   if (state !== undefined) await store.kysely.updateTable('hires').set({ state }).execute();
   const started: string[] = [];

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readHire } from '../../../src/operator/hires.ts';
 import { clearTrouble, noteTrouble } from '../../../src/store/alarms.ts';
 import { freeze } from '../../../src/store/freezes.ts';
@@ -6,9 +6,9 @@ import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { answerHold, closeHold, openHold } from '../../../src/store/holds.ts';
 import { insertDelivery } from '../../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../../src/store/intents.ts';
-import { openStore } from '../../../src/store/open-store.ts';
 import { insertPlan } from '../../../src/store/plans.ts';
 import { pauseTenant } from '../../../src/store/tenant-states.ts';
+import { sqliteStore } from '../../store/stores.ts';
 
 const KEY = { tenantId: 'acme', jobCandidateId: '12', period: 1 };
 const DELIVERY = { tenantId: 'acme', event: 'candidate.hired', state: 'waiting' } as const;
@@ -16,8 +16,7 @@ const DELIVERY = { tenantId: 'acme', event: 'candidate.hired', state: 'waiting' 
 test('a hire tells its events, calls, plans, holds and answers in their order, and no personal data', async () => {
   const clock = { at: 0 };
   // Each statement a second after the one before.
-  const store = await openStore('sqlite::memory:', { now: () => (clock.at += 1_000) });
-  onTestFinished(() => store.close());
+  const store = await sqliteStore({ now: () => (clock.at += 1_000) });
   const body = '{"email":"jane@example.com"}';
   await insertDelivery(store, { ...DELIVERY, bodyHash: 'a', ids: { jobCandidateId: ['12'] }, body });
   await insertDelivery(store, { ...DELIVERY, bodyHash: 'b', ids: { jobCandidateId: ['512'] }, body });
@@ -64,8 +63,7 @@ test.each([
   ['open', { period: 12 }, 'job candidate 12, hired for the 12th time, is about to begin', 'Both sides are read'],
   ['kept', { ended_at: 0 }, 'ended on 1 January 1970 as kept; nothing to do.', 'Somebody ended it'],
 ] as const)('a hire that is %s says how it stands and what comes next: %o', async (state, row, stands, next) => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await insertHires(store, [{ ...KEY, state: 'open' }]);
   await store.kysely
     .updateTable('hires')
@@ -76,8 +74,7 @@ test.each([
 });
 
 test('a hire that waits for a person names the hold, and once it is answered the answer', async () => {
-  const store = await openStore('sqlite::memory:', { now: () => 1_000 });
-  onTestFinished(() => store.close());
+  const store = await sqliteStore({ now: () => 1_000 });
   await insertHires(store, [{ ...KEY, state: 'open' }]);
   const hold = { ...KEY, code: 'MAPPING_INCOMPLETE', message: 'Fill it in.', answers: ['retry'] };
   const { holdId } = await openHold(store, hold);
@@ -91,8 +88,7 @@ test('a hire that waits for a person names the hold, and once it is answered the
 });
 
 test('an open hire whose call fails says which, before that is an alarm; one of another id does not', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await insertHires(store, [
     { ...KEY, state: 'open' },
     { ...KEY, jobCandidateId: '2', state: 'open' },
@@ -109,8 +105,7 @@ test('an open hire whose call fails says which, before that is an alarm; one of 
 
 test('a hire that waits for the onboarding says until when, by the day of the enrolment', async () => {
   const day = 86_400_000;
-  const store = await openStore('sqlite::memory:', { now: () => 10 * day });
-  onTestFinished(() => store.close());
+  const store = await sqliteStore({ now: () => 10 * day });
   await insertHires(store, [{ ...KEY, state: 'open' }]);
   await updateHire(store, KEY, { step: 'onboard' });
   const intent = await openIntent(store, { ...KEY, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1 });
@@ -121,8 +116,7 @@ test('a hire that waits for the onboarding says until when, by the day of the en
 });
 
 test('a hire that stands still says what keeps it, and what to do', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await insertHires(store, [{ ...KEY, state: 'open' }]);
   await updateHire(store, KEY, { step: 'employ' });
   expect(await readHire(store, 'acme', '12')).toMatchObject({ stands: expect.stringContaining('nothing to do') });

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAnswerRound } from '../../../activities/hear-answer.ts';
 import { askAbout } from '../../../activities/reconcile/baseline.ts';
 import { ConnectorError } from '../../../src/errors.ts';
@@ -9,16 +9,14 @@ import { closeCreditGate, passCreditGate } from '../../../src/store/enrolments.t
 import { listConflicts, settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, listHolds, openHold } from '../../../src/store/holds.ts';
-import { openStore } from '../../../src/store/open-store.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';
 import { freshStore } from '../../store/stores.ts';
 
 /** A real store, and a client that notes whose workflows hear of an answer. `isAway`: Temporal takes no signal. */
-async function operator(database?: 'postgres', { isAway = false } = {}) {
-  const store = database === undefined ? await openStore('sqlite::memory:') : (await freshStore(database)).store;
-  onTestFinished(() => store.close());
+async function operator(database: 'sqlite' | 'postgres' = 'sqlite', { isAway = false } = {}) {
+  const { store } = await freshStore(database);
   const signalled: string[] = [];
   const workflow = {
     signalWithStart: async (_type: string, { workflowId }: { workflowId: string }) => {

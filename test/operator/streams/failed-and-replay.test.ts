@@ -1,21 +1,21 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { replayDeliveries } from '../../../src/operator/deliveries.ts';
 import { readFailed } from '../../../src/operator/failed.ts';
 import { readDelivery } from '../../../src/receiver/admit.ts';
 import { savePair } from '../../../src/store/exchange-pairs.ts';
 import { settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { failDelivery, finishDeliveries, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';
-import { openStore, type Store } from '../../../src/store/open-store.ts';
+import type { Store } from '../../../src/store/open-store.ts';
 import { changeQuarantine } from '../../../src/store/quarantine.ts';
 import { beginRun, holdStream } from '../../../src/store/streams.ts';
 import { finishBaseline, readTenantState } from '../../../src/store/tenant-states.ts';
+import { sqliteStore } from '../../store/stores.ts';
 
 const KEY = { tenantId: 'acme', stream: 'candidates' };
 const HOUR = 3_600_000;
 
 async function freshStore(): Promise<Store> {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
+  const store = await sqliteStore();
   await readTenantState(store, 'acme');
   await finishBaseline(store, 'acme');
   return store;
