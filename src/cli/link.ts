@@ -42,8 +42,8 @@ export function defineLink(command: Command): void {
     .command('import')
     .description(
       'Link candidates to employees from a CSV file with the header candidateId,employeeId. Every line is read on ' +
-        'both sides and the names must agree; all or nothing is written. After a merge at the hiring platform it moves ' +
-        'an employee to the candidate who is left. Needs no Temporal.',
+        'both sides and the names must agree; all or nothing is written. After a merge at the hiring platform it ' +
+        'moves an employee to the candidate who is left. Needs no Temporal.',
     )
     .argument('<tenant>', 'tenant whose candidates they are')
     .argument('<file>', 'CSV file')

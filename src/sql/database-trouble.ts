@@ -13,8 +13,8 @@ const failed: Trouble = (database) => ({
   code: 'DATABASE_FAILED',
   action: 'retry',
   message:
-    `${database} cannot be opened, read or written. Make sure that its disk is not full and works, that it is a file, ` +
-    'and that this user may read and write it and its folder.',
+    `${database} cannot be opened, read or written. Make sure that its disk is not full and works, that it is a ` +
+    'file, and that this user may read and write it and its folder.',
 });
 
 const damaged: Trouble = (database) => ({

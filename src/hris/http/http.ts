@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConnectorError, rejected } from '../../errors.ts';
+import { rejected } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';

@@ -163,7 +163,7 @@ test('no application of somebody erased is opened as a hire, not even by adoptin
   for (const adopt of [false, true])
     expect(await open('acme', id, adopt)).toMatchObject({ verdict: 'closed', state: 'not-hired' });
   expect(await store.kysely.selectFrom('hires').selectAll().where('job_candidate_id', '=', id).execute()).toEqual([]);
-  const parts = { store, hires: undefined as never, tenants: [{ tenant: 'acme' }] };
+  const parts = { store, hires: undefined as never, tenants: [{ tenantId: 'acme' }] };
   const start = startHire(parts, { tenantId: 'acme', jobCandidateId: id, adopt: true, by: 'ada' });
   await expect(start).rejects.toMatchObject({ code: 'PERSON_ERASED' });
 });
