@@ -1,7 +1,7 @@
 import { entryOf } from '../../src/hire/answers.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HoldRequest } from '../../src/hire/holds.ts';
+import type { HoldCode, HoldRequest } from '../../src/hire/holds.ts';
 import { endHire, lockHire } from '../../src/store/hire-states.ts';
 import { hireBehind, readHireRow } from '../../src/store/hires.ts';
 import {
@@ -12,11 +12,12 @@ import {
   readHold,
   takeRefusal,
 } from '../../src/store/holds.ts';
+import { latestIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { tellWhyHeld } from './finish-hire.ts';
-import { withHire } from './with-hire.ts';
+import { CREATE_VERB, withHire } from './with-hire.ts';
 
 /** Parks the hire with its reason. The worker's own loop sends the notification at least once. */
 export async function openHold(
@@ -66,10 +67,18 @@ async function unlessOver(
   });
 }
 
-/** A hire that ends without an employee gives up its claim on the person. */
-async function releaseUnused(store: Store, ref: HireRef): Promise<void> {
-  if ((await readHireRow(store, ref)).employee_id === null) await releasePeople(store, ref);
+/**
+ * A hire that ends without an employee gives up its claim on the person. If an employee may exist all the same, because
+ * the create's outcome is unknown or the partner names one, the person's next hire asks.
+ */
+async function releaseUnused(store: Store, ref: HireRef, asked: string): Promise<void> {
+  if ((await readHireRow(store, ref)).employee_id !== null) return;
+  const create = await latestIntent(store, ref, CREATE_VERB);
+  const mayExist = create?.outcome === 'open' || create?.outcome === 'done' || asked === TOLD;
+  await releasePeople(store, ref, mayExist);
 }
+
+const TOLD = 'EMPLOYEE_TOLD' satisfies HoldCode;
 
 /** Takes a person's answer once and closes its hold. The next step reads from the store what the answer decides. */
 export async function takeAnswer(
@@ -92,7 +101,7 @@ export async function takeAnswer(
     // If the hold was closed before, the hire has ended already and may have been opened again since.
     if (!closed || ends === undefined) return;
     await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);
-    await releaseUnused({ ...store, kysely }, ref);
+    await releaseUnused({ ...store, kysely }, ref, hold.code);
   });
   log.info(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },

@@ -8,9 +8,13 @@ import { createLogger } from '../../../src/log.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold, earlierAnswers, lastAnsweredAt, listHolds } from '../../../src/store/holds.ts';
+import { openIntent } from '../../../src/store/intents.ts';
+import { findPerson } from '../../../src/store/persons.ts';
 import { readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
+import { holdPerson, who } from '../../store/known-people.ts';
 import { freshStore, kinds, sqliteStore } from '../../store/stores.ts';
 
+const ENDING = { jobCandidateId: '5012', onboardingCandidateIds: ['oc'], refusal: 'FLOW_LOCKED', said: '' };
 const REF = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
 test('a worker that stood still opens no hold of a hire that is over: nobody would take the answer', async () => {
@@ -119,3 +123,26 @@ test.each(kinds)(
     expect(await readTenantState(store, 'acme')).toMatchObject({ fully_reconciled_at: null });
   },
 );
+
+test.each([
+  ['whose create has no known outcome', holdOf('TERMINATE_REFUSED', ENDING), true, { how: 'cancelled' }],
+  [
+    'whose employee the partner names',
+    holdOf('EMPLOYEE_TOLD', { jobCandidateId: '5012', told: '7' }),
+    false,
+    { how: 'cancelled' },
+  ],
+  ['that sent no create', holdOf('TERMINATE_REFUSED', ENDING), false, undefined],
+])('keep ends a hire %s, and the next hire of the person knows', async (_what, hold, isSent, recorded) => {
+  const { store } = await freshStore('sqlite');
+  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  await readTenantState(store, 'acme');
+  await insertHires(store, [{ ...REF, state: 'open', candidateId: '88' }]);
+  expect((await holdPerson(store, who('88'), REF)).refusal).toBeUndefined();
+  if (isSent) await openIntent(store, { ...REF, verb: 'create-employee', attempt: 1, pinned: {}, budgetMs: 1 });
+  const { holdId } = await openHold(deps, { ...REF, hold });
+  await answerHold(store, holdId, { answer: 'keep', arguments: [], by: 'ada' });
+  expect(await takeAnswer(deps, { ...REF, holdId })).toMatchObject({ ends: 'kept' });
+  const person = await findPerson(store, who('88'));
+  expect([person.owner, person.recorded]).toEqual([undefined, recorded && expect.objectContaining(recorded)]);
+});
