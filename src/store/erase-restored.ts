@@ -137,7 +137,7 @@ async function eraseGroup(
     await eraseOnceMore(store, subject, { erasure, by: byOf.get(erasure) ?? 'hirebridge' });
     met += 1;
   }
-  if (met > 0) await erasePersonRows(store, all);
+  await erasePersonRows(store, all);
   return met;
 }
 
@@ -203,7 +203,9 @@ const ID_COLUMNS: ReadonlyMap<string, IdColumns> = new Map(
   Object.entries(STORE_PLACES).flatMap(([table, place]) => {
     if (!('people' in place)) return [];
     const columns = Object.entries(place.people)
-      .filter(([column, classes]) => classes.includes('pseudonym') && !/(hash|digest|sha256)$/.test(column))
+      // Bodies of unknown webhooks may name somebody beside the person whom their row names.
+      .filter(([column, classes]) => classes.includes('pseudonym') || `${table}.${column}` === 'inbox.body')
+      .filter(([column]) => !/(hash|digest|sha256)$/.test(column))
       .map(([column]) => column);
     const isOfOne = place.others.split(' ').includes('tenant_id') && !table.startsWith('person');
     const read = isOfOne ? ['tenant_id', ...columns] : columns;
