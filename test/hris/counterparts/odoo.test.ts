@@ -63,15 +63,15 @@ test.skipIf(typeof server === 'string')(
     const { url, database, call } = server as OdooServer;
     const account = { database, user: 'admin', password: ODOO_PASSWORD, allowPrivateAddress: true };
     const hris = await openHris('odoo', 'odoo', { url, ...account });
-    const [above] = await call<number[]>('hr.department', 'create', [[{ name: 'Europe' }]]);
-    await call('hr.department', 'create', [[{ name: 'Sales', parent_id: above }, { name: 'Twin' }]]);
+    const [above] = await call<number[]>('hr.department', 'create', [[{ name: 'Nordics' }]]);
+    await call('hr.department', 'create', [[{ name: 'Fjord desk', parent_id: above }, { name: 'Twin' }]]);
     await call('hr.department', 'create', [[{ name: 'Twin', parent_id: above }]]);
     const employee = { name: 'Ana Silva', startDate: '2026-02-01' };
-    const ref = created(await hris.employees.create({ ...employee, department: 'Sales' }, '27:sales', write));
-    expect(await hris.employees.read(ref.id, signal)).toMatchObject({ fields: { department: 'Sales' } });
-    const amendment = { fields: { department: 'Europe' }, over: { department: 'Sales' }, from: '2026-02-01' };
+    const ref = created(await hris.employees.create({ ...employee, department: 'Fjord desk' }, '27:fjord', write));
+    expect(await hris.employees.read(ref.id, signal)).toMatchObject({ fields: { department: 'Fjord desk' } });
+    const amendment = { fields: { department: 'Nordics' }, over: { department: 'Fjord desk' }, from: '2026-02-01' };
     await hris.employees.amend?.(ref.id, amendment, write);
-    expect(await hris.employees.read(ref.id, signal)).toMatchObject({ fields: { department: 'Europe' } });
+    expect(await hris.employees.read(ref.id, signal)).toMatchObject({ fields: { department: 'Nordics' } });
     expect(await refusal(hris.employees.create({ ...employee, department: 'Twin' }, '27:twin', write))).toMatchObject({
       action: 'reject',
       message: expect.stringContaining('with several parts'),
