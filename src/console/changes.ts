@@ -363,7 +363,7 @@ function plansPart(c: Asked, tenantId: string, plans: readonly ListedPlan[], ver
   const version = html`<label>Put back the values of a mapping version<select name="subject">${versions.map(
     ({ subject, version: name, firstUsedAt }) =>
       html`<option value="revert:${name}">${subject} ${name}, first used
-${firstUsedAt.slice(0, 16).replace('T', ' ')}</option>`,
+${firstUsedAt.slice(0, 16).replace('T', ' ')} UTC</option>`,
   )}</select></label>`;
   const to = addressOf('changes', tenantId, 'plans');
   return html`<div class="beside stacked">${actForm(c, 'plan', { tenant: tenantId, to, does: 'Plan', body: stream })}
