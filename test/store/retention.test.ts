@@ -249,7 +249,9 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     ]);
     expect(await listWrites(store, { tenantId: 'acme', runId: 'r1', limit: 7 })).toHaveLength(7);
     expect((await readOpenWrites(store, 'acme', 'candidates')).map((row) => row.batch_id)).toEqual([open, open]);
-    expect((await bytesOf(store)) / 5_000).toBeLessThan(60);
+    vi.useRealTimers();
+    // A snapshot of autovacuum keeps dead rows alive for a moment.
+    await expect.poll(async () => (await bytesOf(store)) / 5_000).toBeLessThan(60);
   });
 });
 
