@@ -87,9 +87,8 @@ function writtenTwice(target: string, customFieldId: string): ConnectorError {
 function cannotAmend({ tenant }: Connection): ConnectorError {
   return rejected(
     'AMEND_UNSUPPORTED',
-    `Employees in HR systems of kind ${tenant.hris.kind} cannot be amended: a later edit there could be ` +
-      'overwritten unseen. Remove streams.amendments from the tenant file, and make changes after the hire by ' +
-      'hand.',
+    `Employees in HR systems of kind ${tenant.hris.kind} cannot be amended: a later edit there could be overwritten ` +
+      'unseen. Remove streams.amendments from the tenant file, and make changes after the hire by hand.',
   );
 }
 

@@ -357,8 +357,7 @@ function customFieldOf(path: BackValue['path'], definitions: readonly CustomFiel
 function notReversible(reasons: string): ConnectorError {
   return rejected(
     'VALUE_NOT_REVERSIBLE',
-    `A value of the employee cannot be written back: ${reasons} ` +
-      'Then answer retry; or keep to end the hire as it is.',
+    `A value of the employee cannot be written back: ${reasons} Then answer retry; or keep to end the hire as it is.`,
   );
 }
 

@@ -32,8 +32,7 @@ async function runRollout(
   if (build === undefined && percent !== undefined)
     throw rejected(
       'ROLLOUT_WITHOUT_BUILD',
-      '--percent needs a build: hirebridge rollout BUILD --percent 10. Without a build, the command lists the ' +
-        'builds.',
+      '--percent needs a build: hirebridge rollout BUILD --percent 10. Without a build, the command lists the builds.',
     );
   const rollout = await withClient(await placesOf(command), async ({ store, hires }) => {
     if (build === undefined) return readRollout(hires);

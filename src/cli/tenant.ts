@@ -33,8 +33,7 @@ export function defineTenant(command: Command): void {
   command
     .command('confirm-company')
     .description(
-      'Confirm that the key of a tenant paused for COMPANY_MISMATCH belongs to the right company. Needs no ' +
-        'Temporal.',
+      'Confirm that the key of a tenant paused for COMPANY_MISMATCH belongs to the right company. Needs no Temporal.',
     )
     .argument('<tenant>', 'tenant that is paused')
     .option(...AS)
@@ -104,9 +103,8 @@ function addRemove(tenant: Command): void {
   tenant
     .command('remove')
     .description(
-      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no ' +
-        'Temporal. With --erase, everything kept about it is erased as well, and a receipt is signed; that needs ' +
-        'Temporal.',
+      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal. ' +
+        'With --erase, everything kept about it is erased as well, and a receipt is signed; that needs Temporal.',
     )
     .argument('<tenant>', 'tenant to remove; with --erase also one that is removed already')
     .option('--erase', 'erase everything kept about it: store, schedules, workflows and their histories')

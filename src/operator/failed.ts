@@ -92,8 +92,7 @@ function reasonOf(why: LeftOutPairs['why']): string {
 function wordsOf(code: string): string[] {
   if (TAKEN.includes(code))
     return [
-      'another record there has this value; each pass tries again; to swap two values, set one to a third value ' +
-        'first',
+      'another record there has this value; each pass tries again; to swap two values, set one to a third value first',
     ];
   const words = WORDS[code];
   return words === undefined ? [] : [words];

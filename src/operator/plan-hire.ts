@@ -71,8 +71,7 @@ export async function hireWrites(hire: HireContext): Promise<HireWrites> {
 function unknownHire(tenantId: string, id: string): ConnectorError {
   return rejected(
     'HIRE_UNKNOWN',
-    `${tenantId} has no hire of job candidate ${id}. Check the id: it must be a job candidate id, not a ` +
-      'candidate id.',
+    `${tenantId} has no hire of job candidate ${id}. Check the id: it must be a job candidate id, not a candidate id.`,
   );
 }
 

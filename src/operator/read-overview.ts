@@ -9,29 +9,33 @@ import { readClock, type Store } from '../store/open-store.ts';
 import { viewRateLimits } from '../store/rate-limits.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import { type HoldView, viewHold } from './holds.ts';
-import { type KnownTenant, type RoleStatus, readProcesses, readStreams, type StreamStatus } from './status.ts';
+import {
+  alarmFacts,
+  type KnownTenant,
+  readProcesses,
+  readStreams,
+  type Status,
+  type StreamStatus,
+  type TenantFacts,
+  type TenantStatus,
+  tenantFacts,
+} from './status.ts';
 
 /** A fleet at a glance: counts and codes, no personal data. Like `status`, without its long lists. */
 export interface Overview {
   /** UTC. */
   at: string;
-  processes: RoleStatus[];
-  freezes: { tenantId?: string; ageMs: number; by: string }[];
+  processes: Status['processes'];
+  freezes: Status['freezes'];
   /** Open holds by code, with those that have waited longest. */
   causes: (Omit<HoldCause, 'oldestAt'> & { oldestMs: number; oldest: (HoldView & { ageMs: number })[] })[];
-  alarms: { tenantId: string; kind: string; subject: string; reason: string; message: string; ageMs: number }[];
+  alarms: (TenantStatus['alarms'][number] & { tenantId: string })[];
   /** Tenants that need a person first, then by name. */
   tenants: TenantLine[];
 }
 
-export interface TenantLine {
-  tenantId: string;
-  state: 'active' | 'paused' | 'removed' | 'not seen yet';
-  paused?: { code: string; message: string };
+export interface TenantLine extends TenantFacts {
   isFrozen: boolean;
-  baseline: 'done' | 'running' | 'not started';
-  creditGateClosed: boolean;
-  reconcileAgeMs?: number;
   hires: Partial<Record<HireState, number>>;
   /** Number of open holds. */
   holds: number;
@@ -70,24 +74,15 @@ export async function readOverview(
   const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
   const frozen = new Set(freezes.map(({ tenantId }) => tenantId));
   const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...rows.keys()])].filter(isShown);
-  const tenants = ids.map((tenantId): TenantLine => {
-    const row = rows.get(tenantId);
-    const begun = row?.baseline_started_at === null || row === undefined ? 'not started' : 'running';
-    return {
-      tenantId,
-      state: row?.state ?? 'not seen yet',
-      ...(row?.state === 'paused'
-        ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } }
-        : {}),
+  const tenants = ids.map(
+    (tenantId): TenantLine => ({
+      ...tenantFacts(tenantId, rows.get(tenantId), now),
       isFrozen: frozen.has(undefined) || frozen.has(tenantId),
-      baseline: row !== undefined && row.baseline_done_at !== null ? 'done' : begun,
-      creditGateClosed: row !== undefined && row.credit_gate !== null,
-      ...(row === undefined || row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) }),
       hires: Object.fromEntries((hiresOf.get(tenantId) ?? []).map(({ state, count }) => [state, count])),
       holds: (holdsOf.get(tenantId) ?? []).reduce((sum, { count }) => sum + count, 0),
       alarms: alarmsOf.get(tenantId)?.length ?? 0,
-    };
-  });
+    }),
+  );
   return {
     at: new Date(now).toISOString(),
     processes,
@@ -96,10 +91,8 @@ export async function readOverview(
       .map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
     causes: await Promise.all(causes),
     alarms: alarms
-      .filter(({ tenant_id: tenantId }) => isShown(tenantId))
-      .map(({ tenant_id: tenantId, kind, subject, reason, message, since }) => {
-        return { tenantId, kind, subject, reason, message, ageMs: now - Number(since) };
-      }),
+      .filter((alarm) => isShown(alarm.tenant_id))
+      .map((alarm) => ({ tenantId: alarm.tenant_id, ...alarmFacts(alarm, now) })),
     tenants: tenants.sort(neediestFirst),
   };
 }

@@ -99,8 +99,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
   const webhooksOf = new Map(known.map((tenant) => [tenant.tenantId, tenant.webhooks]));
   const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...states.keys()])].sort();
   const tenants = ids.map((tenantId) => ({
-    tenantId,
-    ...tenantFacts(states.get(tenantId), now),
+    ...tenantFacts(tenantId, states.get(tenantId), now),
     answeredMs: answeredFacts(answers.get(tenantId), now),
     hires: countsByState(hiresOf.get(tenantId) ?? []),
     begunLastDay: begun.get(tenantId) ?? 0,
@@ -141,17 +140,20 @@ async function droppedStreams(
   return new Set((await Promise.all(dropped)).flat());
 }
 
-function tenantFacts(
-  row: TenantState | undefined,
-  now: number,
-): Pick<TenantStatus, 'state' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'> {
-  if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
+/** What the store knows of a tenant itself. */
+export type TenantFacts = Pick<
+  TenantStatus,
+  'tenantId' | 'state' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'
+>;
+
+export function tenantFacts(tenantId: string, row: TenantState | undefined, now: number): TenantFacts {
+  if (row === undefined) return { tenantId, state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
   const reconciled = row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) };
   const begun = row.baseline_started_at === null ? 'not started' : 'running';
   const baseline = row.baseline_done_at === null ? begun : 'done';
-  return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
+  return { tenantId, state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
 }
 
 function answeredFacts(
@@ -164,7 +166,7 @@ function answeredFacts(
   };
 }
 
-function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
+export function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
   const { kind, subject, reason, message } = alarm;
   return { kind, subject, reason, message, ageMs: now - Number(alarm.since) };
 }
@@ -282,7 +284,7 @@ export async function readRateLimits(store: Store, tenantId: string): Promise<Ra
 }
 
 /** One role: the processes that run it, and the last one if none does. */
-export interface RoleStatus {
+interface RoleStatus {
   role: Role;
   running: { host: string; version: string; startedAt: string; seenMs: number; trouble?: string }[];
   /** The last process, if none runs. */
