@@ -144,7 +144,7 @@ test('what is done about a code is said only where it is the same in each case',
   const said = (code: string) => met.filter((one) => one.code === code).flatMap(({ actions }) => actions);
   expect(['INVALID_API_KEY', 'EMAIL_CONFLICT', 'NO_ANSWER'].map(said)).toEqual([['reauthorize'], [], []]);
   expect([said('LANDING_UNREACHABLE'), said('LANDING_NOT_ERASED')]).toEqual([[], []]);
-  expect(said('STORE_MISSING')).toEqual(['reject']);
+  expect(said('STORE_TOO_OLD')).toEqual(['reject']);
 });
 
 /** Texts of the code in the form of a code that no error, alarm or hold of ours has, and whose they are. */

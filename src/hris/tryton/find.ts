@@ -45,7 +45,13 @@ export async function isTaken(
   const { domain } = byText(extra?.name ?? 'value', value);
   const [model, asked] =
     extra === undefined
-      ? ['party.contact_mechanism', [['type', '=', name], ['OR', domain, byText('value_compact', value).domain]]]
+      ? [
+          'party.contact_mechanism',
+          [
+            ['type', '=', name],
+            ['OR', domain, byText('value_compact', value).domain],
+          ],
+        ]
       : [{ party: 'party.party', employee: 'company.employee' }[extra.model], domain];
   return (await session.call<number>({ method: `model.${model}.search_count`, params: [asked], signal })) > 0;
 }

@@ -5,7 +5,9 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/migrate.ts',
-      find: "  if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) throw storeTooOld();\n",
+      find:
+        "  if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) " +
+        'throw isEmpty ? storeEmpty() : storeTooOld();\n',
       replace: '',
     },
   ],
