@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { ConnectorError } from './errors.ts';
+import { rejected } from './errors.ts';
 import { nearest } from './in-words.ts';
 import { DATA_DIR, storeIn, TENANTS_DIR } from './places.ts';
 
@@ -137,11 +137,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Config.safeParse(env);
   if (parsed.success) return parsed.data;
   const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
-  throw new ConnectorError({
-    code: 'CONFIG_INVALID',
-    action: 'reject',
-    message: `The environment holds an invalid value (${wrong}). Correct the variable, or unset it to use the default.`,
-  });
+  throw rejected(
+    'CONFIG_INVALID',
+    `The environment holds an invalid value (${wrong}). Correct the variable, or unset it to use the default.`,
+  );
 }
 
 /** Variables that hirebridge sets for processes it starts, or that name where Temporal's CLI is kept. */

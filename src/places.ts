@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { ConnectorError } from './errors.ts';
+import { rejected } from './errors.ts';
 
 /** Absolute paths of this installation's folders. */
 export interface Places {
@@ -23,15 +23,13 @@ function addressIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new ConnectorError({
-      code: 'CONFIG_INVALID',
-      action: 'reject',
-      message:
-        `HIREBRIDGE_STORE_URL names ${file}, and that file cannot be read ` +
+    throw rejected(
+      'CONFIG_INVALID',
+      `HIREBRIDGE_STORE_URL names ${file}, and that file cannot be read ` +
         `(${(cause as NodeJS.ErrnoException).code ?? 'error'}). Create it with the address as its only line, ` +
         'readable by this process.',
-      cause,
-    });
+      { cause },
+    );
   }
 }
 

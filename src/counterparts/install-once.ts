@@ -3,7 +3,7 @@ import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { cacheFolder, withCacheLock } from '../temporal/dev-server/resolve-cli.ts';
 import { spawnTied, type TiedOptions } from '../temporal/dev-server/spawn-tied.ts';
 
@@ -116,12 +116,11 @@ async function installMissing(names: readonly string[]): Promise<void> {
     await run('apt-get', ['update', '-q'], QUIETLY);
     await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...missing], QUIETLY);
   } catch (cause) {
-    throw new ConnectorError({
-      code: 'PACKAGES_MISSING',
-      action: 'reject',
-      message: `apt-get could not install ${missing.join(' and ')}. Install what is missing, then start again.`,
-      cause,
-    });
+    throw rejected(
+      'PACKAGES_MISSING',
+      `apt-get could not install ${missing.join(' and ')}. Install what is missing, then start again.`,
+      { cause },
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages, installOnce, serveUntilAnswers } from './install-once.ts';
@@ -63,7 +64,7 @@ async function install(folder: string): Promise<void> {
 }
 
 function noOdoo(why: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({ code: 'NO_ODOO', action: 'reject', message: `Odoo cannot be installed: ${why}.`, cause });
+  return rejected('NO_ODOO', `Odoo cannot be installed: ${why}.`, { cause });
 }
 
 /** Odoo looks itself up in /proc, which is mounted only for it. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { EmployeeFields, FieldValue, Found } from '../hire/hire.ts';
 import { type CommonOptions, type OpenDefinition, openDefinition } from '../hris/http/http.ts';
 import type { FieldPlan, HttpDefinition } from '../hris/http/load-definition.ts';
@@ -209,13 +209,11 @@ function profileOf(
   const nameField = name ?? fields.find((field) => field.required && isFree(field));
   const edit = fields.find((field) => field !== nameField && isFree(field) && isEditable(field));
   if (nameField === undefined || edit === undefined)
-    throw new ConnectorError({
-      code: 'HRIS_NOT_TESTABLE',
-      action: 'reject',
-      message:
-        `${definition.name} cannot be tested: ` +
+    throw rejected(
+      'HRIS_NOT_TESTABLE',
+      `${definition.name} cannot be tested: ` +
         `${nameField === undefined ? 'no field holds a name' : 'no text can be changed'}. Add such a field.`,
-    });
+    );
   const missing = fields.find((field) => field.required && field !== nameField) ?? (name?.required ? name : undefined);
   const [isProven, exists] = [
     (by: keyof typeof search) => (search[by]?.trusted ?? false) !== false || everybody !== undefined,

@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -29,7 +30,7 @@ export function readOpenApi(text: string): OpenApiDocument {
 }
 
 export function unreadable(message: string): ConnectorError {
-  return new ConnectorError({ code: 'OPENAPI_UNREADABLE', action: 'reject', message });
+  return rejected('OPENAPI_UNREADABLE', message);
 }
 
 export function isObject(value: unknown): value is Json {

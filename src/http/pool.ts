@@ -2,7 +2,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher } from 'undici';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 
 export interface HttpTimeouts {
   /** Until the socket is connected and, for https, secured. */
@@ -73,13 +73,11 @@ function parseUrl(url: string | URL): URL {
 function assertReachableByTenant(url: URL): void {
   assertPublicAddress(url);
   if (url.protocol === 'https:') return;
-  throw new ConnectorError({
-    code: 'HTTPS_REQUIRED',
-    action: 'reject',
-    message:
-      `${url.host} is given with http, which would show the key to the network. Give an https address, or allow ` +
+  throw rejected(
+    'HTTPS_REQUIRED',
+    `${url.host} is given with http, which would show the key to the network. Give an https address, or allow ` +
       'private addresses for this tenant.',
-  });
+  );
 }
 
 function definedOnly<T extends object>(values: T | undefined): Partial<T> {
@@ -127,11 +125,9 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
 };
 
 function privateAddress(host: string): ConnectorError {
-  return new ConnectorError({
-    code: 'PRIVATE_ADDRESS',
-    action: 'reject',
-    message:
-      `${host} is not an address of the public internet. Nothing was sent. Give a public address, or allow private ` +
+  return rejected(
+    'PRIVATE_ADDRESS',
+    `${host} is not an address of the public internet. Nothing was sent. Give a public address, or allow private ` +
       'addresses for this tenant.',
-  });
+  );
 }

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 
 /** A webhook of an HRIS as received. */
 export interface SignedDelivery {
@@ -119,11 +119,9 @@ function keyOf(secret: string, secretAt: 'notify.secret' | 'events.secret'): Buf
   const text = secret.replace(/^whsec_/, '');
   const key = Buffer.from(text, 'base64');
   if (/^[A-Za-z0-9+/]+=*$/.test(text) && key.length >= SHORTEST && key.length <= LONGEST) return key;
-  throw new ConnectorError({
-    code: secretAt === 'notify.secret' ? 'NOTIFY_SECRET_INVALID' : 'EVENTS_SECRET_INVALID',
-    action: 'reject',
-    message:
-      `The secret behind ${secretAt} is not ${SHORTEST} to ${LONGEST} bytes in base64, with or without "whsec_" ` +
+  throw rejected(
+    secretAt === 'notify.secret' ? 'NOTIFY_SECRET_INVALID' : 'EVENTS_SECRET_INVALID',
+    `The secret behind ${secretAt} is not ${SHORTEST} to ${LONGEST} bytes in base64, with or without "whsec_" ` +
       'before it. Make one: openssl rand -base64 32',
-  });
+  );
 }

@@ -1,4 +1,5 @@
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { asksToCancel } from '../hire/answers.ts';
 import type { FieldValue, HireState } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
@@ -61,14 +62,12 @@ export function mayBeTerminatedByUs(terminating: Pick<Attempt, 'outcome'> | unde
 }
 
 function hasEmployee(jobCandidateId: string, employeeId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_EXISTS',
-    action: 'reject',
-    message:
-      `Job candidate ${jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
+  return rejected(
+    'EMPLOYEE_EXISTS',
+    `Job candidate ${jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
       'Answer keep to end this hire alone. End the employment in the HR system only if no other hire needs it: ' +
       'another tenant of the company may have made the employee.',
-  });
+  );
 }
 
 /** A person who has an employee record and is no longer in the hiring stage. */

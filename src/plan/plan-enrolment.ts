@@ -1,4 +1,5 @@
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { asksToCancel, type Decisions } from '../hire/answers.ts';
 import { type HireRef, type HireState, type HireStep, isResting } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
@@ -63,14 +64,12 @@ export function enrolmentRequest(
   const [email, firstName, lastName] = [textOf(person?.email), textOf(person?.firstName), textOf(person?.lastName)];
   const fields = Object.entries({ email, firstName, lastName }).flatMap(([name, value]) => (value ? [] : [name]));
   if (fields.length === 0) return { ...into, email, firstName, lastName };
-  throw new ConnectorError({
-    code: 'ENROLMENT_INCOMPLETE',
-    action: 'reject',
-    message:
-      `Job candidate ${jobCandidateId} cannot be enrolled: ${fields.join(', ')} is empty in the hiring platform. ` +
+  throw rejected(
+    'ENROLMENT_INCOMPLETE',
+    `Job candidate ${jobCandidateId} cannot be enrolled: ${fields.join(', ')} is empty in the hiring platform. ` +
       'Fill it there, then answer retry.',
-    details: { fields },
-  });
+    { details: { fields } },
+  );
 }
 
 /** The only enrolment with our reference is ours already and costs no credit, even while the credit gate is closed. */

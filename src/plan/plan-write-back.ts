@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 
@@ -24,13 +24,11 @@ export function employeeIdToWrite(
 ): string {
   const value = wanted === 'id' ? employee.id : employee.number;
   if (value !== null) return value;
-  throw new ConnectorError({
-    code: 'EMPLOYEE_NUMBER_MISSING',
-    action: 'reject',
-    message:
-      `The HR system gave employee ${employee.id} no number yet. Let it be assigned there, or write the id ` +
+  throw rejected(
+    'EMPLOYEE_NUMBER_MISSING',
+    `The HR system gave employee ${employee.id} no number yet. Let it be assigned there, or write the id ` +
       'back with writeBack.employeeId: id.',
-  });
+  );
 }
 
 export function targetOf(

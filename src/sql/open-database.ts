@@ -14,7 +14,7 @@ import {
   sql,
 } from 'kysely';
 import pg from 'pg';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { isTracing, tracePast } from '../trace.ts';
 import { within } from '../within.ts';
 import { explainTrouble } from './database-trouble.ts';
@@ -379,13 +379,11 @@ function unreachable(cause: unknown): ConnectorError {
 }
 
 function notANumber(name: string): ConnectorError {
-  return new ConnectorError({
-    code: 'DATABASE_URL',
-    action: 'reject',
-    message:
-      `The database address does not give ${name} as a whole number. ` +
+  return rejected(
+    'DATABASE_URL',
+    `The database address does not give ${name} as a whole number. ` +
       `Correct it, or leave it out to use ${BOUNDS[name as keyof typeof BOUNDS]}.`,
-  });
+  );
 }
 
 /** Modes that Postgres takes from the environment and that mean TLS. */

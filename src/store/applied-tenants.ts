@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
@@ -163,13 +164,11 @@ export async function erasingTenant({ kysely }: Store, tenantId: string): Promis
 }
 
 function tenantErasing(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'TENANT_ERASING',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} is being erased, and files applied now would be erased with it. Nothing was applied. ` +
+  return rejected(
+    'TENANT_ERASING',
+    `Tenant ${tenantId} is being erased, and files applied now would be erased with it. Nothing was applied. ` +
       `Wait for its receipt: hirebridge person receipts ${tenantId}`,
-  });
+  );
 }
 
 /** Carries out each change of an HR connection once, also if several tenants share the HR system. */
@@ -191,25 +190,21 @@ async function changeHrisOf(
 }
 
 function notPaused(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'TENANT_NOT_PAUSED',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} is still working with its previous HR system, so nothing was applied. Pause it first, ` +
+  return rejected(
+    'TENANT_NOT_PAUSED',
+    `Tenant ${tenantId} is still working with its previous HR system, so nothing was applied. Pause it first, ` +
       `apply, and resume it: hirebridge pause ${tenantId}`,
-  });
+  );
 }
 
 function hrisChanged(tenantId: string, { from, to }: { from: string; to: string }): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_CHANGED',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} has people in the HR system "${from}", and its file now names "${to}". Nothing was ` +
+  return rejected(
+    'HRIS_CHANGED',
+    `Tenant ${tenantId} has people in the HR system "${from}", and its file now names "${to}". Nothing was ` +
       'applied. Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name ' +
       'or address) or --hris new (another HR system: nobody in the old one is touched, and a hold asks about ' +
       'people hired again).',
-  });
+  );
 }
 
 function namesNoCompany(row: Pick<TenantRow, 'receives'> | undefined): boolean {

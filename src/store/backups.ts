@@ -3,7 +3,7 @@ import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { takeErasures } from './erasures.ts';
@@ -41,11 +41,7 @@ export interface RestoredTenant {
  */
 export async function backUp(file: string, target: string): Promise<void> {
   if (existsSync(target))
-    throw new ConnectorError({
-      code: 'BACKUP_EXISTS',
-      action: 'reject',
-      message: `${target} exists already and was not overwritten. Name another file.`,
-    });
+    throw rejected('BACKUP_EXISTS', `${target} exists already and was not overwritten. Name another file.`);
   await copySqlite(file, target);
   const unsound = unsoundness(target);
   if (unsound !== undefined) throw storeUnsound(target, unsound);
@@ -65,11 +61,10 @@ export async function restore(
   if (unsound !== undefined) throw storeUnsound(backup, unsound);
   const isThere = existsSync(file);
   if (isThere && isInUse(file))
-    throw new ConnectorError({
-      code: 'STORE_IN_USE',
-      action: 'reject',
-      message: `Another process has ${file} open. End every hirebridge on this machine, and start the restore again.`,
-    });
+    throw rejected(
+      'STORE_IN_USE',
+      `Another process has ${file} open. End every hirebridge on this machine, and start the restore again.`,
+    );
   const ready = `${file}.restored`;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   // A restore that was killed may have left these: SQLite would play the old log into this copy.
@@ -230,11 +225,7 @@ export async function readRestore(store: Store): Promise<Restore | undefined> {
 }
 
 function storeUnsound(file: string, why: string): ConnectorError {
-  return new ConnectorError({
-    code: 'STORE_UNSOUND',
-    action: 'reject',
-    message: `${file} is not a sound store: ${why}. Nothing was changed. Try an earlier backup.`,
-  });
+  return rejected('STORE_UNSOUND', `${file} is not a sound store: ${why}. Nothing was changed. Try an earlier backup.`);
 }
 
 /**

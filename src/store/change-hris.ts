@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
 import { has, hireOf, type Store } from './open-store.ts';
@@ -197,9 +198,5 @@ async function knownIn(
 }
 
 function notChanged(why: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_NOT_CHANGED',
-    action: 'reject',
-    message: `The HR connection was not changed, and nothing was applied. ${why}`,
-  });
+  return rejected('HRIS_NOT_CHANGED', `The HR connection was not changed, and nothing was applied. ${why}`);
 }

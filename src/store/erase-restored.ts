@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { eraseOnceMore, forgetBytes, type TenantSubject } from './erasures.ts';
 import { type Store } from './open-store.ts';
@@ -54,13 +54,11 @@ export async function listErasure(file: string, line: ErasedSince): Promise<void
 async function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
-    throw new ConnectorError({
-      code: 'ERASURES_UNREADABLE',
-      action: 'reject',
-      message:
-        `${file} lists who was erased, and cannot be read (${error.code ?? 'unknown'}). Nothing was changed. Let the ` +
+    throw rejected(
+      'ERASURES_UNREADABLE',
+      `${file} lists who was erased, and cannot be read (${error.code ?? 'unknown'}). Nothing was changed. Let the ` +
         'user who runs hirebridge read and write it, then try again.',
-    });
+    );
   });
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { changeTenants, erasingTenant, lastApplied, removeApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
@@ -165,26 +165,22 @@ export async function assertNoLegalHold({ kysely }: Store, tenantId: string): Pr
   const marks = kysely.selectFrom('person_marks').select(['by', 'about']).where('tenant_id', '=', tenantId);
   const hold = await marks.where('mark', '=', 'legal-hold').executeTakeFirst();
   if (hold === undefined) return;
-  throw new ConnectorError({
-    code: 'LEGAL_HOLD',
-    action: 'reject',
-    message:
-      `Tenant ${tenantId} cannot be erased: ${hold.by} put a legal hold on somebody of it (${hold.about}). ` +
+  throw rejected(
+    'LEGAL_HOLD',
+    `Tenant ${tenantId} cannot be erased: ${hold.by} put a legal hold on somebody of it (${hold.about}). ` +
       `Once it is over: hirebridge person hold ${tenantId} WHO --release`,
-  });
+  );
 }
 
 /** @throws ConnectorError LEGAL_HOLD if this person, or everybody of the tenant, is under one */
 export async function assertNotHeld(store: Store, subject: Subject): Promise<void> {
   const hold = await legalHoldOf(store, subject.tenantId, idsOf(subject));
   if (hold === undefined) return;
-  throw new ConnectorError({
-    code: 'LEGAL_HOLD',
-    action: 'reject',
-    message:
-      `Nothing of this person may be erased: ${hold.by} put a legal hold on them (${hold.about}). ` +
+  throw rejected(
+    'LEGAL_HOLD',
+    `Nothing of this person may be erased: ${hold.by} put a legal hold on them (${hold.about}). ` +
       'Once it is over: hirebridge person hold TENANT WHO --release',
-  });
+  );
 }
 
 /** Erasures that were asked for and are not done, oldest first. */

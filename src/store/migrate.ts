@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Migration, Migrator, sql } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { type Database, openDatabase, withBounds } from '../sql/open-database.ts';
 
 /** `never` and `if-empty` are for commands that only read: they leave existing tables as they are. */
@@ -231,43 +231,35 @@ function storeLocked(): ConnectorError {
 }
 
 function storeNotOurs(): ConnectorError {
-  return new ConnectorError({
-    code: 'STORE_NOT_OURS',
-    action: 'reject',
-    message:
-      'The role in HIREBRIDGE_STORE_URL does not own the tables of the store, so it cannot change them. ' +
+  return rejected(
+    'STORE_NOT_OURS',
+    'The role in HIREBRIDGE_STORE_URL does not own the tables of the store, so it cannot change them. ' +
       'Run this command with the address of the role that made them.',
-  });
+  );
 }
 
 function storeTooNew(unknown: readonly string[]): ConnectorError {
-  return new ConnectorError({
-    code: 'STORE_TOO_NEW',
-    action: 'reject',
-    message:
-      `The store was brought up to date by a newer hirebridge (${unknown.join(', ')}), which this one does not know. ` +
+  return rejected(
+    'STORE_TOO_NEW',
+    `The store was brought up to date by a newer hirebridge (${unknown.join(', ')}), which this one does not know. ` +
       'Run the newer version.',
-  });
+  );
 }
 
 function storeEmpty(): ConnectorError {
-  return new ConnectorError({
-    code: 'STORE_MISSING',
-    action: 'reject',
-    message:
-      'The database has no tables, so it is no store yet, or somebody emptied it. Name the right one with --data or ' +
+  return rejected(
+    'STORE_MISSING',
+    'The database has no tables, so it is no store yet, or somebody emptied it. Name the right one with --data or ' +
       'HIREBRIDGE_STORE_URL, put a backup back with `hirebridge restore`, or begin a new one: hirebridge up',
-  });
+  );
 }
 
 function storeTooOld(): ConnectorError {
-  return new ConnectorError({
-    code: 'STORE_TOO_OLD',
-    action: 'reject',
-    message:
-      'The tables of the store are older than this hirebridge, and a command that only reads does not change ' +
+  return rejected(
+    'STORE_TOO_OLD',
+    'The tables of the store are older than this hirebridge, and a command that only reads does not change ' +
       'them. Run `hirebridge migrate`, or start the worker of this version first.',
-  });
+  );
 }
 
 /** Postgres roles that get the rights a process needs on the tables, and no more. */

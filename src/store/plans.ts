@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
 import { batchesOf, hireColumns, ofHire, readKept, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';
@@ -85,13 +86,12 @@ export async function findPlan(store: Store, prefix: string): Promise<SavedPlan>
 }
 
 function notOne(prefix: string, several: boolean): ConnectorError {
-  return new ConnectorError({
-    code: several ? 'PLAN_AMBIGUOUS' : 'PLAN_UNKNOWN',
-    action: 'reject',
-    message: several
+  return rejected(
+    several ? 'PLAN_AMBIGUOUS' : 'PLAN_UNKNOWN',
+    several
       ? `Several plans begin with ${prefix}. Give more of the hash.`
       : `No plan begins with ${prefix}. Make one with hirebridge plan, and give the hash that it prints.`,
-  });
+  );
 }
 
 interface SavedRecord<Change> {

@@ -13,7 +13,8 @@ import {
   sql,
   type UnknownRow,
 } from 'kysely';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import { type Database, openDatabase } from '../sql/open-database.ts';
 import { keyMissing, type MasterKeys, newKey, openKeys, seal, sealBroken, unseal } from '../vault/keys.ts';
 import { up as makeTable } from './migrations/widening/0181-data-keys.ts';
@@ -369,11 +370,9 @@ function aboutValue(column: string, tenantId: string): string {
 }
 
 function destroyed(keyId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'KEY_DESTROYED',
-    action: 'reject',
-    message:
-      `A value is encrypted with data key ${keyId}, which is not there: its tenant was erased, or keys.db is missing ` +
+  return rejected(
+    'KEY_DESTROYED',
+    `A value is encrypted with data key ${keyId}, which is not there: its tenant was erased, or keys.db is missing ` +
       'beside the store. Put keys.db back from its copy; where the tenant was erased, the value is gone for good.',
-  });
+  );
 }

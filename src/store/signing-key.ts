@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 
 /** The installation's signing key: Ed25519, in a file of the data directory, outside the store. */
 interface Signer {
@@ -62,13 +62,12 @@ export function assertSigned({ signature, ...document }: Signed, keyId?: string)
   const { publicKey, signedBy } = document;
   const isTheirs = signedBy === keyIdOf(publicKey) && (keyId === undefined || keyId === signedBy);
   if (isTheirs && isSignatureOf(JSON.stringify(document), signature, publicKey)) return;
-  throw new ConnectorError({
-    code: 'SIGNATURE_WRONG',
-    action: 'reject',
-    message: isTheirs
+  throw rejected(
+    'SIGNATURE_WRONG',
+    isTheirs
       ? 'The signature does not fit the document: it was changed since it was signed.'
       : `The document was signed by the key ${signedBy}, which is not the one of this data directory (${keyId}).`,
-  });
+  );
 }
 
 function isSignatureOf(text: string, signature: string, publicKey: string): boolean {

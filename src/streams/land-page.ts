@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import type { FieldDef, Landed, Landing, LandingRow, RowChange, StoredRow } from '../hris/port.ts';
 import { isWhole } from '../mapping/compile-rule.ts';
@@ -153,14 +153,12 @@ export function leftOutOf({ page, unreadable }: RecordPage): Quarantined[] {
 }
 
 export function noLanding(kind: string, stream: PullName): ConnectorError {
-  return new ConnectorError({
-    code: 'NO_LANDING',
-    action: 'reject',
-    message:
-      `An HRIS of kind ${kind} has no table or no mapping for ${stream}. Add a landing database beside the HRIS ` +
+  return rejected(
+    'NO_LANDING',
+    `An HRIS of kind ${kind} has no table or no mapping for ${stream}. Add a landing database beside the HRIS ` +
       `("landing: { kind: sql, url: env:NAME }"), name a mapping file in streams.${stream}, or remove the stream ` +
       'from the tenant file.',
-  });
+  );
 }
 
 /**

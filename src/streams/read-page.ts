@@ -1,4 +1,5 @@
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';
@@ -173,13 +174,11 @@ export function assertMoved(
   before: string | undefined,
 ): void {
   if (ids === '' || ids !== before) return;
-  throw new ConnectorError({
-    code: 'PAGE_REPEATED',
-    action: 'reject',
-    message:
-      `${list.id} gave the same records for page ${page} as for the page before. ` +
+  throw rejected(
+    'PAGE_REPEATED',
+    `${list.id} gave the same records for page ${page} as for the page before. ` +
       `Check the tenant's partner.overrides against section ${list.section}.`,
-  });
+  );
 }
 
 /** How many pages to fetch ahead, and how many fetched pages to hand out together. */

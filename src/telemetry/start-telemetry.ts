@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import type { Asked, Part, Telemetry } from './telemetry.ts';
 
 const EXPORTERS = ['otlp', 'none', ''];
@@ -42,11 +43,10 @@ function isSet(value: string | undefined): boolean {
 }
 
 function invalid(name: string, what: string): ConnectorError {
-  return new ConnectorError({
-    code: 'TELEMETRY_CONFIG_INVALID',
-    action: 'reject',
-    message: `The environment variable ${name} ${what}. Correct it, or unset it to send nothing.`,
-  });
+  return rejected(
+    'TELEMETRY_CONFIG_INVALID',
+    `The environment variable ${name} ${what}. Correct it, or unset it to send nothing.`,
+  );
 }
 
 /** Starts to send what OTEL_* requests; undefined if nothing, and then nothing is loaded. */

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 import { searchAttributes } from './ids.ts';
 
 interface TemporalSettings {
@@ -205,12 +205,11 @@ const refusals: Record<string, typeof refused> = {
 };
 
 function invalid(reason: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({
-    code: 'TEMPORAL_CONFIG_INVALID',
-    action: 'reject',
-    message: `Temporal's settings (TEMPORAL_* and its profile file) cannot be used: ${reason}.`,
-    cause,
-  });
+  return rejected(
+    'TEMPORAL_CONFIG_INVALID',
+    `Temporal's settings (TEMPORAL_* and its profile file) cannot be used: ${reason}.`,
+    { cause },
+  );
 }
 
 /** gRPC status codes that decisions depend on, by number (grpc.io/docs/guides/status-codes). */
@@ -250,12 +249,7 @@ export async function checkSearchAttributes(connection: Connection, namespace: s
   const verdicts = await connection.withDeadline(Date.now() + 10_000, () => look(connection, namespace));
   const message = lacking(connection, namespace, verdicts);
   if (message === undefined) return;
-  throw new ConnectorError({
-    code: 'SEARCH_ATTRIBUTES_MISSING',
-    action: 'reject',
-    message,
-    details: { ...verdicts },
-  });
+  throw rejected('SEARCH_ATTRIBUTES_MISSING', message, { details: { ...verdicts } });
 }
 
 /** What the namespace lacks, and how to create it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ConnectorError, isConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { isDefinitionFile } from '../hris/http/definition-schema.ts';
 import type { DefinitionFile } from '../hris/http/http.ts';
 import { modulePlace } from '../hris/module.ts';
@@ -65,19 +65,17 @@ export async function tenantFiles(dir: string): Promise<string[]> {
   try {
     names = await readdir(dir);
   } catch {
-    throw new ConnectorError({
-      code: 'TENANTS_UNREADABLE',
-      action: 'reject',
-      message: `${dir}: there is no such directory of tenant files. Create it, or name another with --tenants DIR.`,
-    });
+    throw rejected(
+      'TENANTS_UNREADABLE',
+      `${dir}: there is no such directory of tenant files. Create it, or name another with --tenants DIR.`,
+    );
   }
   const files = names.filter((name) => /\.ya?ml$/.test(name) && !isCasesFile(name));
   if (files.length === 0)
-    throw new ConnectorError({
-      code: 'TENANTS_MISSING',
-      action: 'reject',
-      message: `${dir}: holds no tenant file (*.yaml). Add one, or name another directory with --tenants DIR.`,
-    });
+    throw rejected(
+      'TENANTS_MISSING',
+      `${dir}: holds no tenant file (*.yaml). Add one, or name another directory with --tenants DIR.`,
+    );
   return files.sort().map((name) => join(dir, name));
 }
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, rejected } from '../errors.ts';
 
 /** A stored data key: encrypted with the master key of this id. */
 export interface Wrapped {
@@ -65,14 +65,12 @@ export function unseal(key: KeyObject, sealed: Uint8Array, about: string): Buffe
 
 /** The error for an encrypted value that was changed or moved. */
 export function sealBroken(about: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({
-    code: 'SEAL_BROKEN',
-    action: 'reject',
-    message:
-      `An encrypted value (${about}) cannot be opened: it was changed or moved without hirebridge. Find out who ` +
+  return rejected(
+    'SEAL_BROKEN',
+    `An encrypted value (${about}) cannot be opened: it was changed or moved without hirebridge. Find out who ` +
       'wrote to the database, and put the row back from a backup.',
-    cause,
-  });
+    { cause },
+  );
 }
 
 /**
@@ -177,5 +175,5 @@ function textOf(file: string): string {
 }
 
 function invalid(why: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({ code: 'KEYS_INVALID', action: 'reject', message: `HIREBRIDGE_KEYS ${why}.`, cause });
+  return rejected('KEYS_INVALID', `HIREBRIDGE_KEYS ${why}.`, { cause });
 }

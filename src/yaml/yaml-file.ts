@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
-import { ConnectorError } from '../errors.ts';
+import type { ConnectorError } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { didYouMean } from '../in-words.ts';
 
 /** Lines and columns begin at 1. */
@@ -50,11 +51,7 @@ export async function readYamlFile(file: string, texts?: Texts): Promise<YamlFil
       (error as NodeJS.ErrnoException).code === 'ENOENT'
         ? 'there is no such file'
         : `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new ConnectorError({
-      code: 'FILE_UNREADABLE',
-      action: 'reject',
-      message: `${file}: ${reason}. Check the path and its permissions.`,
-    });
+    throw rejected('FILE_UNREADABLE', `${file}: ${reason}. Check the path and its permissions.`);
   }
   const odd = notAText(bytes);
   if (odd === undefined) return parseYaml(file, bytes.toString('utf8'));
@@ -179,7 +176,7 @@ export function problemAt(source: YamlFile, path: Path, text: string, key?: stri
 /** One refusal for any number of problems, every one of them listed as `file:line:column`. */
 export function refuse(code: string, problems: readonly Problem[]): ConnectorError {
   const list = problems.map((p) => `${p.file}:${p.line}:${p.column} ${p.text}`);
-  return new ConnectorError({ code, action: 'reject', message: list.join('\n'), details: { problems: [...problems] } });
+  return rejected(code, list.join('\n'), { details: { problems: [...problems] } });
 }
 
 function keyStart(map: unknown, key: unknown): number | undefined {

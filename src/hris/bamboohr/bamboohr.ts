@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import { clockOf, latestOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, readJson, sameAddress } from '../http-line.ts';
@@ -93,14 +93,12 @@ async function probe(bamboo: Bamboo, signal: AbortSignal): Promise<void> {
   const written = [options.referenceField, ...Object.values(options.fields).map(({ name }) => name)];
   const missing = written.filter((name) => name !== undefined && !known.has(name));
   if (missing.length === 0) return;
-  throw new ConnectorError({
-    code: 'HRIS_MISCONFIGURED',
-    action: 'reject',
-    message:
-      `BambooHR has no field ${missing.join(', ')}, or this key may not see it. Make it there, give the key access, ` +
+  throw rejected(
+    'HRIS_MISCONFIGURED',
+    `BambooHR has no field ${missing.join(', ')}, or this key may not see it. Make it there, give the key access, ` +
       'or name the right one under hris.fields and hris.referenceField.',
-    details: { fields: missing },
-  });
+    { details: { fields: missing } },
+  );
 }
 
 const Rows = z.array(z.looseObject({ id: z.coerce.string(), date: z.string().default('') }));
@@ -254,11 +252,10 @@ async function readList(bamboo: Bamboo, list: string, signal: AbortSignal): Prom
       id === undefined || archived === 'yes' || !name ? [] : [{ id, label: name }],
     );
   const known = lists.map(({ fieldId, name, alias }) => alias ?? name ?? fieldId).join(', ');
-  throw new ConnectorError({
-    code: 'HRIS_LIST_UNKNOWN',
-    action: 'reject',
-    message: `BambooHR has no list "${list}". It has: ${known}. Name one of them under options, and apply the file.`,
-  });
+  throw rejected(
+    'HRIS_LIST_UNKNOWN',
+    `BambooHR has no list "${list}". It has: ${known}. Name one of them under options, and apply the file.`,
+  );
 }
 
 /** Every create needs these; which other fields an account requires is not documented. */

@@ -1,7 +1,7 @@
 import english from 'i18n-iso-countries';
 import { z } from 'zod';
 import { dayOf } from '../../day-of.ts';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
@@ -122,11 +122,7 @@ export async function updateEmployee(
 }
 
 export function notFound(id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_NOT_FOUND',
-    action: 'reject',
-    message: `BambooHR has no employee with the id ${id}.`,
-  });
+  return rejected('EMPLOYEE_NOT_FOUND', `BambooHR has no employee with the id ${id}.`);
 }
 
 function alreadyExists(ref: { id: string; number?: string }): ConnectorError {

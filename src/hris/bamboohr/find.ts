@@ -1,6 +1,6 @@
 import english from 'i18n-iso-countries';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FindKey, Found } from '../../hire/hire.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import {
@@ -174,13 +174,11 @@ export async function isTaken(bamboo: Bamboo, name: string, value: string, signa
   if ((await readPage(bamboo, search, 1, signal)).rows.some(search.fits)) return true;
   const { hits, complete } = await scan(bamboo, { ...search, filter: undefined }, signal);
   if (hits.length > 0 || complete) return hits.length > 0;
-  throw new ConnectorError({
-    code: 'TOO_MANY_EMPLOYEES',
-    action: 'reject',
-    message:
-      `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, so hirebridge cannot prove that "${name}" ` +
+  throw rejected(
+    'TOO_MANY_EMPLOYEES',
+    `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, so hirebridge cannot prove that "${name}" ` +
       'is free. Remove "unique" from the mapping.',
-  });
+  );
 }
 
 async function scan(bamboo: Bamboo, search: Search, signal: AbortSignal): Promise<{ hits: Row[]; complete: boolean }> {

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { Column } from '../columns.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
@@ -74,11 +74,10 @@ function reasonOf(error: unknown): string {
 }
 
 export function unreadable(name: string, why: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_UNREADABLE_FILE',
-    action: 'reject',
-    message: `The file ${name} cannot be read: ${why}. Correct it on the server, or take it and its .ready file away.`,
-  });
+  return rejected(
+    'HRIS_UNREADABLE_FILE',
+    `The file ${name} cannot be read: ${why}. Correct it on the server, or take it and its .ready file away.`,
+  );
 }
 
 /**

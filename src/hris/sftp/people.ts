@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
-import { ConnectorError } from '../../errors.ts';
+import type { ConnectorError } from '../../errors.ts';
+import { rejected } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { hasEnded, isDay } from '../records.ts';
@@ -184,13 +185,11 @@ export function verdictOn(results: readonly Result[], requestId: string): Result
 /** Nothing is requested again while the results say this. */
 export function madeTwice(what: string, refs: readonly EmployeeRef[]): ConnectorError {
   const ids = [...new Set(refs.map(({ id }) => id))];
-  return new ConnectorError({
-    code: 'CREATED_TWICE',
-    action: 'reject',
-    message:
-      `The results say that ${what} made several employees: ${ids.join(', ')}. Correct that in the HR system and in ` +
+  return rejected(
+    'CREATED_TWICE',
+    `The results say that ${what} made several employees: ${ids.join(', ')}. Correct that in the HR system and in ` +
       'the results.',
-  });
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, rejected } from '../../errors.ts';
 import { type SharedWork, shareWork } from '../read-many.ts';
 import { type CsvFile, readCsv, unreadable } from './csv.ts';
 import { decrypt } from './open-pgp.ts';
@@ -87,13 +87,11 @@ function longerThanListed(path: string): ConnectorError {
 export function assertReadable(folder: string, files: readonly RemoteFile[]): void {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MOST_BYTES_TOGETHER)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_FILE',
-      action: 'reject',
-      message:
-        `The ${files.length} files in ${folder} are together longer than 256 MB, and all of them are read. Take old ` +
+    throw rejected(
+      'HRIS_UNREADABLE_FILE',
+      `The ${files.length} files in ${folder} are together longer than 256 MB, and all of them are read. Take old ` +
         'ones and their .ready files away.',
-    });
+    );
 }
 
 function keyOf(folder: string, { name, size, changedAt }: RemoteFile): string {

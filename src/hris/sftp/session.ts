@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Client, SFTPWrapper } from 'ssh2';
-import { ConnectorError, type ErrorAction, isConnectorError } from '../../errors.ts';
+import { ConnectorError, type ErrorAction, isConnectorError, rejected } from '../../errors.ts';
 import { assertPublicAddress, publicLookup } from '../../http/pool.ts';
 import type { WriteOptions } from '../port.ts';
 import type { SftpOptions } from './options.ts';
@@ -318,7 +318,7 @@ function explainSftpError(error: unknown, { what, sent, stopped }: Attempted): C
 
 /** Pauses the HRIS instead of one hire. */
 function privateAddress({ message }: ConnectorError): ConnectorError {
-  return new ConnectorError({ code: 'HRIS_PRIVATE_ADDRESS', action: 'reject', message });
+  return rejected('HRIS_PRIVATE_ADDRESS', message);
 }
 
 function explainConnecting(error: unknown, what: string): ConnectorError {

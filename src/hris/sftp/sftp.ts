@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
@@ -189,12 +189,11 @@ const NO_NAME = /[\p{Cc}/\\]/u;
 function refuseName(name: string): void {
   const problem = problemOf(name) ?? (NO_NAME.test(name) ? 'holds a line break or a path' : undefined);
   if (problem === undefined) return;
-  throw new ConnectorError({
-    code: 'INVALID_VALUE',
-    action: 'reject',
-    message: `The name of a document ${problem}, so no row can name it. Rename it in the hiring platform.`,
-    details: { name: problem },
-  });
+  throw rejected(
+    'INVALID_VALUE',
+    `The name of a document ${problem}, so no row can name it. Rename it in the hiring platform.`,
+    { details: { name: problem } },
+  );
 }
 
 /** Checks login, folders, keys, all results, and the newest roster. */
@@ -232,13 +231,10 @@ function unlessUnreadable(error: unknown): undefined {
 }
 
 function noFolder(folder: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_MISCONFIGURED',
-    action: 'reject',
-    message:
-      `The SFTP server has no folder ${folder}. ` +
-      'Make it for hirebridge alone, or name another in hris.folders.sent.',
-  });
+  return rejected(
+    'HRIS_MISCONFIGURED',
+    `The SFTP server has no folder ${folder}. ` + 'Make it for hirebridge alone, or name another in hris.folders.sent.',
+  );
 }
 
 function noRoster({ folders }: SftpOptions): ConnectorError {
@@ -253,13 +249,11 @@ function noRoster({ folders }: SftpOptions): ConnectorError {
 }
 
 function noEndColumn({ folders, endColumn }: SftpOptions, name: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_MISCONFIGURED',
-    action: 'reject',
-    message:
-      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, which hris.endColumn names. ` +
+  return rejected(
+    'HRIS_MISCONFIGURED',
+    `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, which hris.endColumn names. ` +
       'Let the HR system write it, empty for people who stay, or remove hris.endColumn.',
-  });
+  );
 }
 
 const HOUR_MS = 3_600_000;
@@ -384,12 +378,11 @@ async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): 
   const verdict = verdictOn(await readResults(hris, signal), ticket);
   if (verdict === undefined) return { kind: 'pending', ticket, nextCheckMs: hris.options.checkEvery };
   if (verdict.status === 'created') return { kind: 'created', ref: verdict.ref };
-  throw new ConnectorError({
-    code: 'HIRE_REJECTED',
-    action: 'reject',
-    said: verdict.reason,
-    message: `The HR system rejected request ${ticket}.${verdict.reason === '' ? '' : ` It said: ${verdict.reason}.`}`,
-  });
+  throw rejected(
+    'HIRE_REJECTED',
+    `The HR system rejected request ${ticket}.${verdict.reason === '' ? '' : ` It said: ${verdict.reason}.`}`,
+    { said: verdict.reason },
+  );
 }
 
 /** Requests a change of the given fields. It is not handed over again while an equal one is the last that waits. */
@@ -467,11 +460,7 @@ async function readEmployees(
 /** @throws ConnectorError EMPLOYEE_NOT_FOUND */
 async function assertKnown(hris: Sftp, id: string, signal: AbortSignal): Promise<void> {
   if ((await readEmployees(hris, [id], signal)).has(id)) return;
-  throw new ConnectorError({
-    code: 'EMPLOYEE_NOT_FOUND',
-    action: 'reject',
-    message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
-  });
+  throw rejected('EMPLOYEE_NOT_FOUND', `Neither the newest roster nor the results know an employee with the id ${id}.`);
 }
 
 const COMPARED: Record<'email' | 'person', readonly string[]> = {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { ConnectorError } from '../../errors.ts';
+import { isConnectorError, rejected } from '../../errors.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';
@@ -216,23 +217,20 @@ function isIdOf(key: string, value: unknown): boolean {
 }
 
 function tooLarge({ id: operation }: AnyEndpoint, field: string, id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'ID_TOO_LARGE',
-    action: 'reject',
-    message:
-      `${operation} was not sent, because ${field} would be ${id}: hirebridge keeps no number above ` +
+  return rejected(
+    'ID_TOO_LARGE',
+    `${operation} was not sent, because ${field} would be ${id}: hirebridge keeps no number above ` +
       `${Number.MAX_SAFE_INTEGER} exactly, so that two ids could become one. Ask the hiring platform for smaller ids.`,
-    details: { operation, field, id },
-  });
+    { details: { operation, field, id } },
+  );
 }
 
 export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorError {
-  return new ConnectorError({
-    code: 'INVALID_INPUT',
-    action: 'reject',
-    message: `${endpoint.id} was not sent, because section ${endpoint.section} does not allow it: ${what}.`,
-    details: { operation: endpoint.id },
-  });
+  return rejected(
+    'INVALID_INPUT',
+    `${endpoint.id} was not sent, because section ${endpoint.section} does not allow it: ${what}.`,
+    { details: { operation: endpoint.id } },
+  );
 }
 
 function fillPath(endpoint: AnyEndpoint, params: unknown): string {

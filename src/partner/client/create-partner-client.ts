@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import { openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';
 import { Overrides } from '../contract/assumptions.ts';
@@ -180,14 +180,12 @@ function refusedCallsOf(section: string): Record<string, Refused> {
 }
 
 function notShown(endpoint: UndefinedEndpoint): ConnectorError {
-  return new ConnectorError({
-    code: 'NOT_IN_SPECIFICATION',
-    action: 'reject',
-    message:
-      `${endpoint.id} was not sent: section ${endpoint.section} does not specify it (${endpoint.what}). Do it in ` +
+  return rejected(
+    'NOT_IN_SPECIFICATION',
+    `${endpoint.id} was not sent: section ${endpoint.section} does not specify it (${endpoint.what}). Do it in ` +
       "the partner's dashboard.",
-    details: { operation: endpoint.id, section: endpoint.section },
-  });
+    { details: { operation: endpoint.id, section: endpoint.section } },
+  );
 }
 
 /** `unknown` if the partner has no such address: its path is not shown (section 5.4) and comes from the overrides. */
@@ -317,11 +315,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function unavailable(why: string): ConnectorError {
-  return new ConnectorError({
-    code: 'FILE_UNAVAILABLE',
-    action: 'reject',
-    message: `The hiring platform's file cannot be copied: ${why}.`,
-  });
+  return rejected('FILE_UNAVAILABLE', `The hiring platform's file cannot be copied: ${why}.`);
 }
 
 function unreachable(why: string): ConnectorError {

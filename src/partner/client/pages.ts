@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import { type ListShape, valueAt } from '../contract/endpoint.ts';
 import { type CallEndpoint, invalidInput } from './call.ts';
@@ -204,14 +204,12 @@ function assertNewPage(
   if (raw.length === 0) return undefined;
   const text = raw.map((item) => idOf(endpoint.list, item).id ?? JSON.stringify(item)).join(' ');
   if (text !== last) return text;
-  throw new ConnectorError({
-    code: 'PAGE_REPEATED',
-    action: 'reject',
-    message:
-      `${endpoint.id} gave the same records for page ${page} as for the page before: it ignores ` +
+  throw rejected(
+    'PAGE_REPEATED',
+    `${endpoint.id} gave the same records for page ${page} as for the page before: it ignores ` +
       `"${endpoint.list.paging?.pageParam}". Check the tenant's overrides of section ${endpoint.section}.`,
-    details: { operation: endpoint.id, page },
-  });
+    { details: { operation: endpoint.id, page } },
+  );
 }
 
 interface AskedList {
@@ -279,14 +277,12 @@ function firstRecord({ list }: ListEndpoint, body: unknown): string | undefined 
 
 function countedOtherwise({ id }: ListEndpoint, { firstPage }: Paging): ConnectorError {
   const from = 1 - firstPage;
-  return new ConnectorError({
-    code: 'PAGES_COUNTED_OTHERWISE',
-    action: 'reject',
-    message:
-      `This partner seems to count the pages of this list from ${from}. People on its first page would be missed. ` +
+  return rejected(
+    'PAGES_COUNTED_OTHERWISE',
+    `This partner seems to count the pages of this list from ${from}. People on its first page would be missed. ` +
       `Set partner.overrides.firstPages: { ${id}: ${from} } in the tenant file.`,
-    details: { operation: id },
-  });
+    { details: { operation: id } },
+  );
 }
 
 /**

@@ -12,7 +12,7 @@ import envPaths from 'env-paths';
 import lockfile from 'proper-lockfile';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, rejected } from '../../errors.ts';
 import { spawnTied } from './spawn-tied.ts';
 
 type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
@@ -203,7 +203,7 @@ async function placeCli(folder: string, write: (scratch: string) => Promise<stri
 }
 
 function noCli(message: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({ code: 'NO_TEMPORAL_CLI', action: 'reject', message, cause });
+  return rejected('NO_TEMPORAL_CLI', message, { cause });
 }
 
 function messageOf(error: unknown): string {
