@@ -28,7 +28,7 @@ const LOOKS = new Set(
     'audit, audit export, audit verify, calendar list, check, collection, completion, conflicts, ddl, digest, ' +
     'doctor, events list, events schema, explain, failed, hire list, hire show, hold list, hold show, ' +
     'hris schema, inbox list, keys status, mapping check, mapping diff, mapping schema, mapping show, ' +
-    'mapping test, openapi, person due, person find, person map, person receipts, rate-limit, reference, status, ' +
+    'mapping test, openapi, person due, person find, person map, person receipts, rate-limit, status, ' +
     'tenant list, tenant show'
   ).split(', '),
 );

@@ -47,11 +47,14 @@ export function storesOfFile(): (kind: (typeof kinds)[number]) => Promise<{ stor
   });
   return async (kind) => {
     dir ??= await directory();
-    const fresh = kind === 'postgres' ? (await createDatabase({ template: await templateOf(kind) })).url : storeIn(dir);
-    const opened = await (all[kind] ??= openTwice(await fresh));
+    const opened = await (all[kind] ??= openTwice(await storeOf(kind, dir)));
     await emptyTables(opened.store);
     return opened;
   };
+}
+
+async function storeOf(kind: (typeof kinds)[number], dir: string): Promise<string> {
+  return kind === 'postgres' ? (await createDatabase({ template: await templateOf(kind) })).url : storeIn(dir);
 }
 
 /** `relaxed`, because no test survives its machine, and waiting for the disk takes a third of most. */
