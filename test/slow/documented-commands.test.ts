@@ -203,7 +203,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/(?<=--one )ID/, 'candidate'],
   [/(?<=explain acme )101(?= --stream jobs)/, 'job'],
   [/(?<=hold show )HOLD/, 'shown'],
-  [/(?<=hold answer )HOLD/, 'hold'],
+  [/(?<=hold answer |--until )HOLD/, 'hold'],
   [/JOB_CANDIDATE_ID|RECORD|\b5012\b|\bID\b/, 'hire'],
   [/DELIVERY/, 'delivery'],
   [/\b9c1d2e3f\b/, 'mapping'],
