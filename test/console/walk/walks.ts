@@ -306,7 +306,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
       await says('1 of 1 record');
       await walk.look();
       await hands.press(button('Apply this mapping'));
-      await says('its file says the same');
+      await says('its file has the same text');
     };
     await change(before.replace('People', 'Research'));
     assert.ok((await readFile(file, 'utf8')).includes('Research'));
@@ -315,7 +315,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await hands.press(button('See what it would change'));
     await says('1 of 1 record');
     await hands.press(button('Apply this mapping'));
-    await says('its file says the same');
+    await says('its file has the same text');
     assert.equal(await readFile(file, 'utf8'), before);
     await hands.press(button('Plan to put back'));
     await heading('What would be written');
