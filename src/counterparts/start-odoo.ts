@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages, installOnce, serveUntilAnswers } from './install-once.ts';

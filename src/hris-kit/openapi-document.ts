@@ -1,6 +1,5 @@
 import { parse } from 'yaml';
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 
 export type Json = Record<string, unknown>;
 

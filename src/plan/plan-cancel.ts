@@ -1,5 +1,4 @@
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { asksToCancel } from '../hire/answers.ts';
 import type { FieldValue, HireState } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';

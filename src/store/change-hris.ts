@@ -1,6 +1,5 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
 import { has, hireOf, type Store } from './open-store.ts';

@@ -120,7 +120,7 @@ export async function lastRefusal(
     .select(({ fn }) => fn.max('decided_at').as('at'))
     .where(has({ tenant_id: tenantId, state: 'absent', code }))
     .executeTakeFirstOrThrow();
-  return at === null ? null : at;
+  return at;
 }
 
 /** Recorded moves of these applications for one flow, by application. */

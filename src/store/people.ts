@@ -176,9 +176,10 @@ export async function importLinks(
       );
       if ((await erasedAmong(open, tenantId, [...candidates, ...employees])).size > 0) throw new NotLinked();
       for (const { connection, candidate, is, instead } of links) {
-        const { candidates: theirs } = await findPerson(open, is);
-        const isAsSeen = instead === undefined || theirs.some((one) => isSameCandidate(one, instead));
-        if (!isAsSeen) throw new NotLinked();
+        if (instead !== undefined) {
+          const { candidates: theirs } = await findPerson(open, is);
+          if (!theirs.some((one) => isSameCandidate(one, instead))) throw new NotLinked();
+        }
         const how = { how: 'imported', samePerson: instead !== undefined } as const;
         const event = { kind: 'link', hire, candidate, is, shownAfterMs: 0, ...how } as const;
         if ((await changePerson(open, { connection, candidate }, event)).refusal !== undefined) throw new NotLinked();

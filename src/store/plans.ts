@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
 import { batchesOf, hireColumns, ofHire, readKept, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';

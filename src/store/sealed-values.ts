@@ -13,8 +13,7 @@ import {
   sql,
   type UnknownRow,
 } from 'kysely';
-import type { ConnectorError } from '../errors.ts';
-import { isConnectorError, rejected } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { type Database, openDatabase } from '../sql/open-database.ts';
 import { keyMissing, type MasterKeys, newKey, openKeys, seal, sealBroken, unseal } from '../vault/keys.ts';
 import { up as makeTable } from './migrations/widening/0181-data-keys.ts';

@@ -1,5 +1,4 @@
-import type { ConnectorError } from '../errors.ts';
-import { isConnectorError, rejected } from '../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';

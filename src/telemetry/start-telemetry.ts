@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ConnectorError } from '../errors.ts';
-import { rejected } from '../errors.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import type { Asked, Part, Telemetry } from './telemetry.ts';
 
 const EXPORTERS = ['otlp', 'none', ''];

@@ -32,8 +32,7 @@ import {
 } from './employees.ts';
 import { deliverFile, isThere } from './files.ts';
 import { type Answer, type Defined, type LineOptions, openDefinedLine } from './line.ts';
-import type { HttpDefinition } from './load-definition.ts';
-import { loadDefinition } from './load-definition.ts';
+import { type HttpDefinition, loadDefinition } from './load-definition.ts';
 import { employeesIn, wholeList } from './look-through.ts';
 import { idOf, toEmployee } from './record.ts';
 import { unreadable } from './unreadable.ts';

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import type { ConnectorError } from '../../errors.ts';
-import { rejected } from '../../errors.ts';
+import { type ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { hasEnded, isDay } from '../records.ts';

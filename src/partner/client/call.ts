@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import type { ConnectorError } from '../../errors.ts';
-import { isConnectorError, rejected } from '../../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';

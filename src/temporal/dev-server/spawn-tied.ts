@@ -1,5 +1,4 @@
-import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
 
 /**
  * The shell waits for the end of its standard input in a background subshell and becomes the program itself, so that
