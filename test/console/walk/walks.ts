@@ -351,7 +351,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await walk.look();
     await hands.press(hands.page.locator('tbody th a').first());
     await heading(/^Delivery /);
-    await says('•••');
+    await says('Its payload is not kept');
     await walk.look();
     await hands.press(button('Process it again'));
     await says('The delivery is being processed again');
