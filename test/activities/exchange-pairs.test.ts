@@ -251,26 +251,37 @@ function createStandstill(after: string, next: string, times: number) {
 }
 
 const STANDSTILLS = { 'the partner answered': 0, 'it knew what both sides agreed on': 2 };
+const DIRECTIONS = { hours: 'hris.update/after', costCentre: '/custom-field-values/bulk/after' };
 
-test.each(Object.entries(STANDSTILLS))(
-  'a process that stood still after %s overwrites nothing that another one of its run wrote meanwhile',
-  async (_what, reads) => {
+test.each(
+  Object.entries(STANDSTILLS).flatMap(([what, reads]) =>
+    Object.entries(DIRECTIONS).map(([name, wrote]) => [what, name, reads, wrote] as const),
+  ),
+)(
+  'a process that stood still after %s overwrites nothing that another one of its run wrote meanwhile: %s',
+  async (_what, name, reads, wrote) => {
     world = await createWorld();
     const person = await world.hire();
-    world.editPartner(person, fieldOf('hours'), 1);
+    const field = fieldOf(name);
+    const edit = async (nth: number): Promise<void> => {
+      if (field.owner === 'hris') await world.editHris(person, field, `CC-${nth}`);
+      else world.editPartner(person, field, nth);
+    };
+    await edit(1);
     await exchange();
-    world.editPartner(person, fieldOf('hours'), 2);
+    await edit(2);
     const older = createStandstill('/bulk-fetch/after', 'store.read/after', reads);
     const first = exchange({ pause: older.pause });
     await older.stood;
-    world.editPartner(person, fieldOf('hours'), 3);
+    await edit(3);
     // It dies once it knows that its write arrived, so that the run is not over.
-    const newer = createStandstill('hris.update/after', 'store.write/after', 2);
+    const newer = createStandstill(wrote, 'store.write/after', 2);
     void world.exchange(`run ${runs}`, { ...CALM, pause: newer.pause });
     await newer.stood;
-    expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
+    const newest = field.owner === 'hris' ? ['CC-3', 'CC-3'] : [3, 3];
+    expect(await valuesOf(person, name)).toEqual(newest);
     older.goOn();
     await first;
-    expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
+    expect(await valuesOf(person, name)).toEqual(newest);
   },
 );
