@@ -1,6 +1,7 @@
 // Makes a release: npm run release -- 0.2.0 [--dry-run]
 // The version goes into every file that names it, CHANGELOG.md's "Unreleased" becomes its entry, and both are committed
-// and tagged; then the tarball and the image are made in release/. Nothing is pushed. A dry run only says all that.
+// and tagged; then the tarball, the image and their SHA256SUMS are made in release/. Nothing is pushed. A dry run only
+// says all that.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -127,6 +128,7 @@ function commandsOf(files: readonly string[]): [string, ...string[]][] {
     ...(hasEngine()
       ? [['docker', 'buildx', 'build', ...PLATFORMS, ...dockerfile, '--output', `type=oci,dest=${image}`, '.']]
       : roots),
+    ['sh', '-c', `cd ${OUT} && sha256sum ${name}* > SHA256SUMS`],
   ].map(([command = '', ...args]) => [command, ...args]);
 }
 

@@ -150,6 +150,7 @@ test('a dry run of a release says what it would write and run, and changes nothi
   const withEngine = /^\$ docker buildx build --platform linux\/amd64,linux\/arm64 /m;
   const without = /^\$ sh packaging\/image\/build-root\.sh .* amd64$[^]*build-root\.sh .* arm64$/m;
   expect([withEngine, without].filter((image) => image.test(stdout))).toHaveLength(1);
+  expect(stdout).toMatch(/^\$ sh -c cd release && sha256sum hirebridge-99\.0\.0\* > SHA256SUMS$/m);
   expect(await read('package.json')).toBe(before);
   for (const [wrong, why] of [
     [version, 'newer than'],
