@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { readConfig, storeFile, storeUrl } from '../config.ts';
+import { storeFile, storeUrl } from '../config.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { noteHeadsRestored } from '../store/audit.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../store/erase-restored.ts';
 import { migrateStore, type PendingMigration } from '../store/migrate.ts';
 import { openStore } from '../store/open-store.ts';
+import { listLostKeys } from '../store/sealed-values.ts';
 import { AS, byOf, example, type Flags, placesOf, say } from './command.ts';
 import { assertExists } from './open.ts';
 import { isConfirmed } from './prompt.ts';
@@ -74,10 +75,12 @@ async function runRestore(
     file === undefined
       ? await noteOnly(dataDir, byOf(options))
       : await putBack(file, backup, { by: byOf(options), dataDir });
-  if (file !== undefined && readConfig().HIREBRIDGE_KEYS !== undefined && !existsSync(keysBeside(file)))
+  const lost = await listLostKeys(storeUrl(dataDir));
+  if (lost.length > 0)
     warn(
-      `${keysBeside(file)} is not there, so values that are encrypted in the backup cannot be read. Put its copy ` +
-        'there before you start anything.',
+      `values of ${[...new Set(lost.map(({ tenantId }) => tenantId))].join(', ')} in the backup cannot be read: ` +
+        `their data keys are not in ${file === undefined ? 'the table data_keys' : keysBeside(file)}. Put them back ` +
+        'from their copy before you start anything.',
     );
   const before = kept === undefined ? '' : `The old store is kept: ${kept}\n`;
   say(

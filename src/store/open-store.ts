@@ -28,7 +28,7 @@ import { type Database, type OpenOptions, openDatabase } from '../sql/open-datab
 import { within } from '../within.ts';
 import { bringUpToDate, type Migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
-import { openSealing, type Sealing } from './sealed-values.ts';
+import { openSealing, type Sealing, withoutKeys } from './sealed-values.ts';
 
 /** The store's tables, migrated or not. */
 export type StoreTables = Database<Tables>;
@@ -60,8 +60,9 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   try {
     await bringUpToDate(url, database, migrate);
     const installationId = await readInstallationId(database);
-    const sealing = keys && (await openSealing(url, keys.ref));
-    if (sealing === undefined) return { ...database, installationId };
+    if (keys === undefined) return { ...database, installationId };
+    const sealing = await openSealing(url, keys.ref);
+    if (sealing === undefined) return { ...database, kysely: database.kysely.withPlugin(withoutKeys), installationId };
     const close = async (): Promise<void> => {
       await Promise.all([database.close(), sealing.database.close()]);
     };

@@ -1,7 +1,9 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
+  type CompiledQuery,
   type Kysely,
   type KyselyPlugin,
   type PluginTransformQueryArgs,
@@ -13,7 +15,7 @@ import {
   sql,
   type UnknownRow,
 } from 'kysely';
-import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { type Database, openDatabase } from '../sql/open-database.ts';
 import { keyMissing, type MasterKeys, newKey, openKeys, seal, sealBroken, unseal } from '../vault/keys.ts';
 import { up as makeTable } from './migrations/widening/0181-data-keys.ts';
@@ -53,6 +55,7 @@ interface DataKey {
 /** Encrypts and decrypts the values of one store. */
 export interface Sealing {
   keys: MasterKeys;
+  storeUrl: string;
   /** Where the data keys are: `keys.db` beside a SQLite store, or the Postgres store itself. */
   database: Database<Tables>;
   plugin: KyselyPlugin;
@@ -76,11 +79,11 @@ const WITHOUT_VALUE: ReadonlySet<string> = new Set(['{}', '[]', 'null', '""']);
  */
 export async function openSealing(storeUrl: string, ref: string | undefined): Promise<Sealing | undefined> {
   const keys = openKeys(ref);
-  const url = keysUrl(storeUrl);
-  if (keys === undefined && url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return undefined;
-  const database = openDatabase<Tables>(url, { ownerOnly: true, poolSize: 1 });
+  const url = dataKeysUrl(storeUrl);
+  if (keys === undefined && isAbsent(url)) return undefined;
+  const database = await openDataKeys(url);
   try {
-    if (database.kind === 'sqlite') await makeTable(database.kysely as unknown as Kysely<unknown>);
+    await writeOut(database);
     const used = await database.kysely
       .selectFrom('data_keys')
       .select(['master_key', ({ fn }) => fn.max('key_id').as('key_id')])
@@ -88,7 +91,7 @@ export async function openSealing(storeUrl: string, ref: string | undefined): Pr
       .execute();
     const [first] = used;
     if (keys === undefined && first !== undefined) throw keyMissing(first.master_key);
-    const sealing = keys === undefined ? undefined : sealingOf(database, keys);
+    const sealing = keys === undefined ? undefined : sealingOf(storeUrl, database, keys);
     // Check that each needed master key is available before anything begins.
     for (const { key_id: keyId } of used) await sealing?.key(keyId);
     if (sealing !== undefined) return sealing;
@@ -100,12 +103,26 @@ export async function openSealing(storeUrl: string, ref: string | undefined): Pr
   return undefined;
 }
 
-function keysUrl(storeUrl: string): string {
+async function openDataKeys(url: string): Promise<Database<Tables>> {
+  const database = openDatabase<Tables>(url, { ownerOnly: true, poolSize: 1 });
+  if (database.kind === 'sqlite') await makeTable(database.kysely as unknown as Kysely<unknown>);
+  return database;
+}
+
+function isAbsent(url: string): boolean {
+  return url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length));
+}
+
+function dataKeysUrl(storeUrl: string): string {
   const [, file] = /^sqlite:(.+)$/.exec(storeUrl) ?? [];
   return file === undefined || file === ':memory:' ? storeUrl : `sqlite:${join(dirname(file), 'keys.db')}`;
 }
 
-function sealingOf(database: Sealing['database'], keys: MasterKeys): Sealing & { key(id: string): Promise<DataKey> } {
+function sealingOf(
+  storeUrl: string,
+  database: Sealing['database'],
+  keys: MasterKeys,
+): Sealing & { key(id: string): Promise<DataKey> } {
   const { kysely } = database;
   const known = new Map<string, DataKey>();
   const currents = new Map<string, { key: DataKey; until: number }>();
@@ -128,7 +145,7 @@ function sealingOf(database: Sealing['database'], keys: MasterKeys): Sealing & {
   const current = async (tenantId: string): Promise<DataKey> => {
     const recent = currents.get(tenantId);
     if (recent !== undefined && recent.until > performance.now()) return recent.key;
-    const row = (await latest(database, tenantId)) ?? (await addDataKey({ database, keys }, tenantId));
+    const row = (await latest(database, tenantId)) ?? (await addDataKey({ storeUrl, database, keys }, tenantId));
     const found = await unwrapped(row);
     currents.set(tenantId, { key: found, until: performance.now() + CURRENT_MS });
     return found;
@@ -143,7 +160,7 @@ function sealingOf(database: Sealing['database'], keys: MasterKeys): Sealing & {
     known.clear();
     currents.clear();
   };
-  return { keys, database, plugin: openingPlugin(open), key, current, open, forget };
+  return { keys, storeUrl, database, plugin: openingPlugin(open), key, current, open, forget };
 }
 
 /** What to store for a value of a person: encrypted if keys are set, otherwise unchanged. */
@@ -210,6 +227,12 @@ function openingPlugin(open: Sealing['open']): KyselyPlugin {
   };
 }
 
+/** For a process without keys: refuses encrypted values, which would otherwise count as what a person wrote. */
+export const withoutKeys: KyselyPlugin = openingPlugin((text) => {
+  const [, keyId = ''] = text.split(':');
+  return Promise.reject(keyMissing(keyId));
+});
+
 function isQuestion(statement: unknown, column: string): boolean {
   return column === 'message' && namesTable(statement, 'holds');
 }
@@ -228,11 +251,16 @@ function latest({ kysely }: Sealing['database'], tenantId: string): Promise<Row<
   return own.orderBy('nth', 'desc').limit(1).executeTakeFirst();
 }
 
-/** Adds a tenant's data key, which encrypts from now on. If two are made at once, the first one counts. */
+/**
+ * Adds a tenant's data key, which encrypts from now on. If two are made at once, the first one counts.
+ * @throws ConnectorError DATA_KEY_MISSING if an earlier one is not there: nobody could put it back beside the new one
+ */
 export async function addDataKey(
-  { database, keys }: Pick<Sealing, 'database' | 'keys'>,
+  { storeUrl, database, keys }: Pick<Sealing, 'storeUrl' | 'database' | 'keys'>,
   tenantId: string,
 ): Promise<Row<'data_keys'>> {
+  const [lost] = await findLostKeys(storeUrl, database, sql`tenant_id = ${tenantId}`);
+  if (lost !== undefined) throw lostKey(lost);
   const { kysely, now } = database;
   const nth = ((await latest(database, tenantId))?.nth ?? 0) + 1;
   const row = { key_id: randomBytes(8).toString('hex'), tenant_id: tenantId };
@@ -242,6 +270,7 @@ export async function addDataKey(
     .values({ ...row, nth, wrapped: bytes.toString('base64'), master_key: keyId, made_at: now, swept_at: null })
     .onConflict((c) => c.columns(['tenant_id', 'nth']).doNothing())
     .execute();
+  await writeOut(database);
   return (await latest(database, tenantId)) as Row<'data_keys'>;
 }
 
@@ -253,10 +282,61 @@ export function listDataKeys({ database }: Sealing, tenantId?: string): Promise<
 
 /** Makes all encrypted values of the tenant unreadable from now on, including those in backups. */
 export async function destroyDataKeys(sealing: Sealing, tenantId: string): Promise<void> {
-  const { kysely, kind } = sealing.database;
-  await kysely.deleteFrom('data_keys').where('tenant_id', '=', tenantId).execute();
-  if (kind === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(kysely);
+  await sealing.database.kysely.deleteFrom('data_keys').where('tenant_id', '=', tenantId).execute();
+  await writeOut(sealing.database);
   sealing.forget();
+}
+
+/** Empties SQLite's log into its file, so that a copy of the file has every key, and none that was destroyed. */
+async function writeOut({ kysely, kind }: Sealing['database']): Promise<void> {
+  if (kind === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(kysely);
+}
+
+interface LostKey {
+  tenantId: string;
+  keyId: string;
+}
+
+/** Data keys that values in the store are encrypted with, and that are not where the store at this address looks. */
+export async function listLostKeys(storeUrl: string): Promise<LostKey[]> {
+  const url = dataKeysUrl(storeUrl);
+  const database = await openDataKeys(isAbsent(url) ? 'sqlite::memory:' : url);
+  try {
+    return await findLostKeys(storeUrl, database, sql`true`);
+  } finally {
+    await database.close();
+  }
+}
+
+async function findLostKeys(
+  storeUrl: string,
+  { kysely, kind }: Sealing['database'],
+  where: RawBuilder<unknown>,
+): Promise<LostKey[]> {
+  const used = Object.entries(SEALED).flatMap(([table, columns]) => {
+    const from = table === 'saved_plan_records' ? sql`saved_plan_records natural join saved_plans` : sql.table(table);
+    return columns.map((column) => {
+      const at = sql.ref(column);
+      return sql`select tenant_id, substr(${at}, 8, 16) as key_id from ${from}
+        where ${where} and substr(${at}, 1, 7) = ${MARK}`;
+    });
+  });
+  const all = sql<{ tenant_id: string; key_id: string }>`${sql.join(used, sql` union `)}`;
+  const found = kind === 'postgres' ? (await all.execute(kysely)).rows : readAside(storeUrl, all.compile(kysely));
+  // Read afterwards: another process may just have made a key, and written with it.
+  const known = new Set((await kysely.selectFrom('data_keys').select('key_id').execute()).map((row) => row.key_id));
+  return found.filter((row) => !known.has(row.key_id)).map((row) => ({ tenantId: row.tenant_id, keyId: row.key_id }));
+}
+
+/** On a connection of its own, because the caller may be in a transaction of the store. */
+function readAside<Found>(storeUrl: string, { sql: text, parameters }: CompiledQuery<Found>): Found[] {
+  if (isAbsent(storeUrl)) return [];
+  const store = new DatabaseSync(storeUrl.slice('sqlite:'.length), { readOnly: true });
+  try {
+    return store.prepare(text).all(...(parameters as string[])) as Found[];
+  } finally {
+    store.close();
+  }
 }
 
 /** Look again after this long: a process without the keys, such as one of the previous version, may have written. */
@@ -366,6 +446,18 @@ function about({ key_id: keyId, tenant_id: tenantId }: Pick<Row<'data_keys'>, 'k
 
 function aboutValue(column: string, tenantId: string): string {
   return `${column} of ${tenantId}`;
+}
+
+function lostKey({ tenantId, keyId }: LostKey): ConnectorError {
+  return new ConnectorError({
+    code: 'DATA_KEY_MISSING',
+    action: 'retry',
+    message:
+      `Values of ${tenantId} are encrypted with data key ${keyId}, which is not there: keys.db was lost or is of ` +
+      'another installation, or the rows of data_keys were not restored (Postgres). Nothing is encrypted with a new ' +
+      'key, because it would be lost once the right keys are back. End hirebridge, put keys.db or these rows back ' +
+      `from their copy, and start it again. If there is no copy: hirebridge tenant remove ${tenantId} --erase`,
+  });
 }
 
 function destroyed(keyId: string): ConnectorError {

@@ -36,7 +36,7 @@ import {
   purgeWriteLog,
   purgeWrites,
 } from '../store/retention.ts';
-import { encryptTenant } from '../store/sealed-values.ts';
+import { encryptTenant, listDataKeys } from '../store/sealed-values.ts';
 import {
   listTenantStates,
   PAUSED_BY_PERSON,
@@ -198,7 +198,8 @@ async function purgeTenant(store: Store, tenantId: string, { plans }: Retention,
 
 /**
  * Once an hour, purges tenants that no worker serves: removed tenants, and tenants with an unreadable definition. Uses
- * the retention of their last definition. A removed tenant's work has stopped, so all of it counts as over.
+ * the retention of their last definition. A removed tenant's work has stopped, so all of it counts as over. What stays
+ * is encrypted with the latest keys.
  */
 function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (known: ReadonlySet<string>) => void {
   let nextAt = 0;
@@ -210,6 +211,10 @@ function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (know
     await purgeWriteLog(store, tenantId, kept.writes, stop);
     const purged = state === 'removed' ? await purgeRemoved(store, tenantId, kept.plans) : 0;
     if (purged > 0) log.info({ tenantId, purged }, 'values of a removed tenant cleared');
+    const { sealing } = store;
+    // An erased tenant has none, and gets none.
+    if (sealing !== undefined && (await listDataKeys(sealing, tenantId)).length > 0)
+      await encryptTenant(store, tenantId, stop);
   };
   const purgeAll = async (known: ReadonlySet<string>): Promise<void> => {
     for (const applied of await listAppliedTenants(store)) {

@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
+import { saveJobs } from '../../src/store/jobs.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { noteProcess } from '../../src/store/processes.ts';
 import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
@@ -172,13 +173,24 @@ test('backup and restore say that the data keys of encrypted values are apart', 
   const { data } = await started();
   const env = { HIREBRIDGE_KEYS: `file:${join(data, 'keys')}` };
   await runCommand(['keys', 'new'], env);
-  await runCommand(['keys', 'status', '--data', data], env);
+  const url = `sqlite:${join(data, 'store.db')}`;
+  const store = await openStore(url, { keys: { ref: env.HIREBRIDGE_KEYS } });
+  await saveJobs(store, 'acme', [{ jobId: '7', record: { recruiter: 'Kim' } }]);
+  await store.close();
   const [copy, other] = [join(data, 'copy.db'), await scratchDir()];
   const backup = await runCommand(['backup', copy, '--data', data], env);
   expect(backup).toMatchObject({ code: 0, stderr: expect.stringContaining(join(data, 'keys.db')) });
   const restored = await runCommand(['restore', copy, '--yes', '--data', other], env);
-  expect(restored).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`${join(other, 'keys.db')} is not there`),
-  });
+  expect(restored).toMatchObject({ code: 0, stderr: expect.stringMatching(/values of acme in.*keys\.db/s) });
+  expect(existsSync(join(other, 'keys.db'))).toBe(false);
+  await copyFile(join(data, 'keys.db'), join(other, 'keys.db'));
+  const again = await runCommand(['restore', copy, '--yes', '--data', other], env);
+  expect(again).toMatchObject({ code: 0, stderr: '' });
+  // Keys of an installation that was made on the new machine before the restore.
+  await rm(join(other, 'keys.db'));
+  const its = await openStore(`sqlite:${join(other, 'store.db')}`, { keys: { ref: env.HIREBRIDGE_KEYS } });
+  await its.sealing?.current('umbrella');
+  await its.close();
+  const beside = await runCommand(['restore', copy, '--yes', '--data', other], env);
+  expect(beside.stderr).toMatch(/values of acme in.*keys\.db/s);
 });

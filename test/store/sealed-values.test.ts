@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -18,7 +18,14 @@ import { completeIds, erasePersonRows } from '../../src/store/person-data.ts';
 import { personOf } from '../../src/store/person-marks.ts';
 import { insertPlan, latestPlan, readPlanRecords, savePlan } from '../../src/store/plans.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
-import { addDataKey, encryptTenant, listDataKeys, SEALED, type Sealing } from '../../src/store/sealed-values.ts';
+import {
+  addDataKey,
+  encryptTenant,
+  listDataKeys,
+  listLostKeys,
+  SEALED,
+  type Sealing,
+} from '../../src/store/sealed-values.ts';
 import { beginRun } from '../../src/store/streams.ts';
 import { countTenantRows, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { addKey } from '../../src/vault/keys.ts';
@@ -225,6 +232,57 @@ describe.each(kinds)('values of people in the store, on %s', (kind) => {
     expect((await readFile(join(dirname(url.slice('sqlite:'.length)), 'keys.db'))).toString()).not.toContain('acme');
     const restored = await open(`sqlite:${backup}`, file);
     await expect(readJobs(restored, 'acme')).rejects.toMatchObject({ code: 'KEY_DESTROYED' });
+  });
+});
+
+describe('data keys that are not there', () => {
+  const LOST = { code: 'DATA_KEY_MISSING', message: expect.stringContaining('put keys.db') };
+  const at = (url: string): string => join(dirname(url.slice('sqlite:'.length)), 'keys.db');
+  const saved = [{ jobId: '7', record: { recruiter: NAME } }];
+
+  test('a copy of keys.db alone has every key, also while hirebridge works', async () => {
+    const [url, file, copy] = [await freshStoreUrl('sqlite'), await keyFile(), join(await scratchFolder(), 'copy')];
+    const store = await open(url, file);
+    await saveJobs(store, 'acme', saved);
+    const first = await readJobs(store, 'acme');
+    await copyFile(at(url), copy);
+    await addDataKey(store.sealing, 'acme');
+    await encryptTenant(store, 'acme', still);
+    await store.close();
+    await copyFile(copy, at(url));
+    expect(await readJobs(await open(url, file), 'acme')).toEqual(first);
+  });
+
+  test.each(kinds)('no new key is made meanwhile, which would be lost once they are back, on %s', async (kind) => {
+    const [url, file] = [await freshStoreUrl(kind), await keyFile()];
+    const store = await open(url, file);
+    await saveJobs(store, 'acme', saved);
+    const rows = await store.sealing.database.kysely.selectFrom('data_keys').selectAll().execute();
+    await store.sealing.database.kysely.deleteFrom('data_keys').execute();
+    await store.close();
+    const bare = await open(url, file);
+    await expect(saveJobs(bare, 'acme', [{ jobId: '8', record: { recruiter: NAME } }])).rejects.toMatchObject(LOST);
+    await expect(addDataKey(bare.sealing, 'acme')).rejects.toMatchObject(LOST);
+    await expect(encryptTenant(bare, 'acme', still)).rejects.toMatchObject(LOST);
+    expect(await listDataKeys(bare.sealing)).toEqual([]);
+    expect(await listLostKeys(url)).toEqual([{ tenantId: 'acme', keyId: rows[0]?.key_id }]);
+    await saveJobs(bare, 'umbrella', saved);
+    await bare.sealing.database.kysely.insertInto('data_keys').values(rows).execute();
+    await saveJobs(bare, 'acme', [{ jobId: '8', record: { recruiter: NAME } }]);
+    expect(await readJobs(bare, 'acme')).toHaveLength(2);
+    expect(await listLostKeys(url)).toEqual([]);
+  });
+
+  test('values are refused, not shown as they stand, where keys.db and HIREBRIDGE_KEYS are both missing', async () => {
+    const [url, file] = [await freshStoreUrl('sqlite'), await keyFile()];
+    const store = await open(url, file);
+    await saveJobs(store, 'acme', saved);
+    await openHold(store, { tenantId: 'acme', code: 'ASKED', answers: [], message: NAME });
+    await store.close();
+    await rm(at(url));
+    const bare = await open(url, undefined);
+    for (const read of [readJobs(bare, 'acme'), listHolds(bare)])
+      await expect(read).rejects.toMatchObject({ code: 'KEY_MISSING' });
   });
 });
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -12,19 +14,24 @@ import { listAlarms } from '../../src/store/alarms.ts';
 import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import { saveJobs } from '../../src/store/jobs.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
+import { listDataKeys, type Sealing } from '../../src/store/sealed-values.ts';
+import { eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
 import { addWebhookRefusals } from '../../src/store/webhook-refusals.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
+import { addKey } from '../../src/vault/keys.ts';
 import { createHrisCheck, createNotifier, startChores } from '../../src/worker/chores.ts';
 import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { createBackOff, createChoreRunner } from '../../src/worker/run-chores.ts';
 import { patience } from '../harness/pace.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/world.ts';
-import { freshStore, sqliteStore } from '../store/stores.ts';
+import { freshStore, freshStoreUrl, sqliteStore } from '../store/stores.ts';
 
 type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
 
@@ -447,4 +454,28 @@ test('a removed tenant whose values cannot be cleared keeps nobody waiting, and 
   await until('rounds go on', async () => rounds > before + 2);
   const jobs = deps.store.kysely.selectFrom('jobs').select('tenant_id').orderBy('tenant_id').execute();
   expect(await jobs).toEqual([{ tenant_id: 'afails' }, { tenant_id: 'zhangs' }]);
+});
+
+test('the data keys of tenants that nobody works for get the next key of the file as well', async () => {
+  const file = join(await scratchFolder(), 'keys');
+  addKey(`file:${file}`, '2026-11-26');
+  const url = await freshStoreUrl('sqlite');
+  const store = await openStore(url, { relaxed: true, keys: { ref: `file:${file}` } });
+  onTestFinished(() => store.close());
+  for (const tenantId of ['removed', 'erased']) {
+    const receives = { webhooks: 'off' as const, webhookKeys: [] };
+    const definition = { tenantId, file: '/t.yaml', files: { '/t.yaml': '' }, receives, over: null, changes: [] };
+    await applyDefinitions(store, [definition], 'ann');
+    await saveJobs(store, tenantId, [{ jobId: '1', record: { recruiter: 'Ada' } }]);
+    await removeTenant(store, { tenantId, by: 'ann' });
+  }
+  await eraseTenantRows(store, 'erased');
+  const { keyId } = addKey(`file:${file}`, '2026-11-27');
+  await writeFile(file, (await readFile(file, 'utf8')).trim().split('\n').toReversed().join('\n'));
+  const again = await openStore(url, { relaxed: true, keys: { ref: `file:${file}` } });
+  onTestFinished(() => again.close());
+  const chores = startChores({ ...(await depsOver()), store: again }, () => [], 10);
+  onTestFinished(() => chores.close());
+  const keys = async () => (await listDataKeys(again.sealing as Sealing)).map((row) => [row.tenant_id, row.master_key]);
+  await vi.waitFor(async () => expect(await keys()).toEqual([['removed', keyId]]), { timeout: patience(30_000) });
 });
