@@ -175,7 +175,12 @@ export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
           c
             .column('name')
             .doUpdateSet((eb) => ({ holder, leased_until: eb.ref('excluded.leased_until') }))
-            .where((eb) => eb.or([eb('leases.holder', '=', holder), eb('leases.leased_until', '<=', now)])),
+            .where((eb) => {
+              const until = eb.ref('leases.leased_until');
+              // Taken before the clock was set back: its holder would be waited for by as much.
+              const isBefore = eb(until, '>', sql<number>`${now} + ${sql.lit(2 * forMs)}`);
+              return eb.or([eb('leases.holder', '=', holder), eb(until, '<=', now), isBefore]);
+            }),
         )
         .returning('name')
         .executeTakeFirst();

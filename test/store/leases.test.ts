@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createLease } from '../../src/store/processes.ts';
 import { freshStore, kinds } from './stores.ts';
@@ -14,6 +15,15 @@ describe.each(kinds)('leases on %s', (kind) => {
     expect(await one.take(60_000)).toBe(false);
     await two.end();
     expect(await one.take(60_000)).toBe(true);
+  });
+
+  test('a lease of a dead process is not waited for once the clock was set back by hours', async () => {
+    const { store, other } = await freshStore(kind);
+    expect(await createLease(store, 'chores').take(60_000)).toBe(true);
+    const hours = { leased_until: sql<number>`leased_until + 28800000` };
+    await store.kysely.updateTable('leases').set(hours).execute();
+    expect(await createLease(other, 'chores').take(60_000)).toBe(true);
+    expect(await createLease(store, 'chores').take(60_000)).toBe(false);
   });
 
   test('of many processes that ask at once one has it', async () => {
