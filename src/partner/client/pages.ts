@@ -229,14 +229,15 @@ const LOOKS = 3;
 
 /**
  * Most lists do not show how their pages are counted. A partner may call the first page 0: our first page is then its
- * second, and nobody on the first is ever read. Such a list ends with an empty page while its total counts more records
- * than the pages before can hold. Then the page that would be hidden is requested and compared, by its first record,
- * with our first page. Only a list that returns the same first record for both, or refuses the hidden page, is not
- * checked again: an empty page proves nothing.
+ * second, and nobody on the first is ever read. Such a list ends with an empty page while its total, if it shows one,
+ * counts more records than the pages before can hold. Then the page that would be hidden is requested and compared, by
+ * its first record, with our first page. Only a list that returns the same first record for both, or refuses the hidden
+ * page, is not checked again: an empty page proves nothing.
  */
 async function assertFirstPage(asked: AskedList, page: number, body: unknown): Promise<void> {
   const { call, endpoint, paging, options, size } = asked;
-  const fits = (totalOf(paging, body) ?? 0) <= (page - paging.firstPage) * size;
+  const total = totalOf(paging, body);
+  const fits = total !== undefined && total <= (page - paging.firstPage) * size;
   if (fits || countedAsSaid.get(call)?.has(endpoint.id) === true) return;
   const isFromZero = paging.firstPage === 0;
   // Starting with page 0 also reads every page of a partner that counts from 1, unless page 0 is empty there.

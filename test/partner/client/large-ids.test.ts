@@ -34,7 +34,9 @@ test('ids that the specification has as text may be of any length, written as a 
 });
 
 test('such an id is not sent as a number, and the refusal says what to do', async () => {
-  const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }));
+  const { partner, seen } = await scriptedPartner(() => ({
+    json: { status: 'success', data: [], pagination: { total: 0 } },
+  }));
   const ask = (jobId: string) =>
     partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType: 'HIRED', jobId } });
   await ask(LARGEST);
