@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, type HttpAnswer, httpError } from '../../http/http-error.ts';
 import type { Overrides } from '../contract/assumptions.ts';
-import { type ListShape, type PartnerError, readErrorBody, valueAt } from '../contract/endpoint.ts';
+import { codes, type ListShape, type PartnerError, readErrorBody, valueAt } from '../contract/endpoint.ts';
 import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';
 import type { AnyEndpoint, LooseInput, Observation, ReadItems, UnreadableItem } from './types.ts';
@@ -78,6 +78,8 @@ export function isNotShown(code: string): boolean {
 }
 
 function codeOf(refused: PartnerError, status: number): string | undefined {
+  // A code for each kind of record, which the specification does not name, says the same as NOT_FOUND (G7).
+  if (status === 404 && !Object.hasOwn(codes, refused.code ?? '')) return undefined;
   if (refused.code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(refused.code)) return refused.code;
   // Flat bodies without a code concern the key (section 5, rule 5).
   return refused.type === undefined && (status === 401 || status === 403) ? 'INVALID_API_KEY' : undefined;

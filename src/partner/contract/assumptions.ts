@@ -26,7 +26,10 @@ const everywhere = {
       "If no permission error is named, another company's resource answers 404 NOT_FOUND; a stage of another " +
       'company 403 PERMISSION_DENIED.',
   },
-  G7: { section: '7', choice: '404 without a code of its own is NOT_FOUND.' },
+  G7: {
+    section: '7',
+    choice: '404 without a code of its own is NOT_FOUND; the client reads any other code of it alike.',
+  },
   G8: {
     section: '4',
     choice: 'An integer path id of the wrong form answers 400 INVALID_REQUEST, but 404 for campaigns.',

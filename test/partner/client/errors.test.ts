@@ -33,6 +33,7 @@ describe('every form of an error body is read', () => {
       'NOT_FOUND',
       'reject',
     ],
+    ['with a code of its own for each record', 404, canonical('CANDIDATE_NOT_FOUND'), 'NOT_FOUND', 'reject'],
     ['inside, with statusCode beside', 404, { statusCode: 404, ...canonical('NOT_FOUND') }, 'NOT_FOUND', 'reject'],
     ['flat key, 401', 401, { message: 'Invalid API key' }, 'INVALID_API_KEY', 'reauthorize'],
     ['flat key, 403', 403, { message: 'Invalid API key' }, 'INVALID_API_KEY', 'reauthorize'],
