@@ -481,13 +481,17 @@ function again(row: InvitationRow): Planned {
   return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
 }
 
-/** Verdicts of this run, and of people that the partner still refuses. */
+/** A batch may say in words of its own that it is over (A4): it is asked for again, but people are told. */
+const OUTCOME_MS = 3_600_000;
+
+/** Verdicts of this run, of people that the partner still refuses, and of those without an outcome. */
 async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]> {
-  const { rows } = await readOpenInvitations(deps.store, key.tenantId);
-  for (const row of rows.filter(({ state }) => state === 'refused')) {
+  const { rows, now } = await readOpenInvitations(deps.store, key.tenantId);
+  const isLate = (row: InvitationRow) => row.state === 'taken' && now - (row.sent_at ?? now) > OUTCOME_MS;
+  for (const row of rows.filter((one) => one.state === 'refused' || isLate(one))) {
     const id = nameOf(again(row).invitee);
     const reason =
-      row.code === NO_OUTCOME
+      row.state === 'taken' || row.code === NO_OUTCOME
         ? 'the hiring platform reports no outcome of their invitation'
         : `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
     verdicts.set(id, { id, kind: 'quarantined', reason });

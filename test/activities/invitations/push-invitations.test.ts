@@ -349,6 +349,27 @@ test('whom a batch that is over does not name is in quarantine, and asked for ag
   expect((await invited()).people).toBe(people.length);
 });
 
+test('whose batch says in words of its own that it is over is in quarantine after an hour, and invited once', async () => {
+  const { run, applied, invited, rows, clock, sandbox, partnerSays, store } = await invitationWorld();
+  const people = await applied();
+  partnerSays.change = (operation, answer) => {
+    if (operation !== 'assessments.getInviteBatch') return;
+    const { body } = answer as { body: { data: { status: string; results: { status: string }[] } } };
+    body.data.status = 'FINISHED';
+    for (const entry of body.data.results) entry.status = 'SENT';
+  };
+  await run('one');
+  await sandbox.later();
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  clock.now += 3_700_000;
+  expect(await run('three')).toMatchObject({ state: 'partial', counts: { quarantined: people.length } });
+  expect((await readQuarantine(store, key))[0]?.reason).toContain('reports no outcome');
+  partnerSays.change = () => undefined;
+  expect(await run('four')).toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  expect((await rows()).map(({ state }) => state)).toEqual(people.map(() => 'invited'));
+  expect(await invited()).toEqual({ people: people.length, requests: 1 });
+});
+
 test('who left the stage without an answer is not searched for again, and is ours when they come back', async () => {
   const { once, run, applied, rows, invited, sandbox, partnerSays, clock } = await invitationWorld();
   const people = await applied();
