@@ -7,6 +7,7 @@ import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { Job, JobInput } from '../../src/partner/contract/jobs.ts';
+import { instantOf } from '../../src/partner/contract/shapes.ts';
 import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
@@ -174,7 +175,7 @@ async function readJobs(
 
 function listed(job: Job, types: ReadonlyMap<string, string>): ListedJob {
   const shown = Object.entries(job.customFields ?? {});
-  const createdAt = new Date(job.createdAt ?? Number.NaN).getTime();
+  const createdAt = Date.parse(instantOf(job.createdAt) ?? '');
   return {
     id: String(job.id),
     fields: job,
@@ -326,7 +327,9 @@ async function createJob(run: RequisitionRun, wanted: WantedJob, before: Requisi
 
 function bodyOf({ settings }: RequisitionRun, { id, fields, values }: WantedJob): JobInput {
   const customFields = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
-  return { status: 'DRAFT', ...fields, customFields: { ...customFields, [settings.reference]: id } } as JobInput;
+  const own = { ...customFields, [settings.reference]: id };
+  // Section 2.2 wants a state, empty in countries without states.
+  return { status: 'DRAFT', state: '', ...fields, customFields: own } as JobInput;
 }
 
 function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<string> {

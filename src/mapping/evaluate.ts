@@ -244,10 +244,8 @@ function absent(field: CompiledField, before: Value | undefined): Result {
         'correct it in the hiring platform.',
     };
   if (!field.required) return { value: undefined };
-  return {
-    code: 'MISSING',
-    text: `"${field.target}" is required and ${source} is empty. Fill it in the hiring platform.`,
-  };
+  const where = source.startsWith('requisition.') ? 'HR system' : 'hiring platform';
+  return { code: 'MISSING', text: `"${field.target}" is required and ${source} is empty. Fill it in the ${where}.` };
 }
 
 /** The value that one place at the partner should hold. */

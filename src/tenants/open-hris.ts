@@ -245,7 +245,7 @@ const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
 const jobFields: readonly FieldDef[] = [
   text('title', { required: true, maxLength: 120 }),
   text('city', { required: true, maxLength: 200 }),
-  text('state', { required: true, maxLength: 200 }),
+  text('state', { maxLength: 200 }),
   text('country', { required: true, maxLength: 200 }),
   text('description', { maxLength: 10_000 }),
   text('status', { options: ['DRAFT', 'ACTIVE'] }),

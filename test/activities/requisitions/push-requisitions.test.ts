@@ -38,8 +38,19 @@ test('one that misses what a job needs is left out with its reason, and the othe
   expect(await jobsOf('R-2')).toHaveLength(1);
   expect((await readQuarantine(store, key))[0]).toMatchObject({
     record_key: 'R-1',
-    reason: expect.stringContaining('city'),
+    reason: '"city" is required and requisition.city is empty. Fill it in the HR system.',
   });
+});
+
+test.each([
+  ['empty', ''],
+  ['not given', null],
+])('a job needs no state where there are none: %s', async (_what, state) => {
+  const { open, run, jobsOf } = await requisitionWorld();
+  open.push(requisition('R-1', { country: 'Singapore', state }));
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(await jobsOf('R-1')).toMatchObject([{ country: 'Singapore', state: '' }]);
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
 });
 
 /** A partner that refuses the second request of a split call, once. */
@@ -178,6 +189,18 @@ test.each([
   await run('three');
   await run('four');
   expect(await jobsOf('R-1')).toHaveLength(jobs);
+});
+
+test('a person says so too where the times of jobs are seconds', async () => {
+  const { open, run, jobsOf, sandbox, store, clock } = await requisitionWorld(hiding);
+  // Near the partner's own, so that a moment in seconds is not later than one in milliseconds.
+  clock.now = Date.now();
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setQuirks', { quirks: ['seconds-created-at'] });
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  await run('one');
+  expect(await jobsOf('R-1')).toHaveLength(1);
+  expect(await listHolds(store, { tenantId: 'acme' })).toMatchObject([{ code: 'REQUISITION_UNKNOWN' }]);
 });
 
 test('a person who names the job of another requisition is asked again, and that job stays as it is', async () => {

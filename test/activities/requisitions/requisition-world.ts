@@ -33,6 +33,7 @@ export async function requisitionWorld(wrap: (partner: PartnerClient) => Partner
     sandbox,
     store,
     points,
+    clock,
     open,
     costCentreId,
     run: (runId: string) => runToEnd(deps, runId, clock),
