@@ -4,32 +4,33 @@ import type { RateLimitAnswer } from './rate-limit.ts';
  * One sawtooth: climbs from a little below the last known limit up to it, over enough answers to afford the refusals it
  * costs. Beyond the limit it climbs ever faster while nothing is refused, so that a raised limit is found.
  */
-export interface SavedClimb {
+export const freshClimb = {
   /** Answers since the last refusal. */
-  clean: number;
+  clean: 0,
   /** Doublings of the height beyond the limit. */
-  beyond: number;
+  beyond: 0,
   /** Recent average of 429s per meeting with the limit. */
-  perHit: number;
+  perHit: 1.5,
   /** The pause after a meeting. */
-  pauseMs: number;
-  lastPauseMs: number;
+  pauseMs: 0,
+  lastPauseMs: 0,
   /** The limit is only a guess. */
-  isGuess: boolean;
+  isGuess: false,
   /** The limit was met at the end of a window twice in a row, so it shows only there. */
-  isWindow: boolean;
+  isWindow: false,
   /** The limit bans a client for longer if it asks again too early. */
-  bans: boolean;
+  bans: false,
   /** How often such bans were seen lately, and how long they lasted. */
-  longer?: number;
-  bannedMs?: number;
+  longer: 0,
+  bannedMs: 0,
   /** What kind of limit refused for minutes without stating a wait. */
-  silence?: 'ban' | 'window';
+  silence: undefined as 'ban' | 'window' | undefined,
   /** While no limit is known: the ms in which the rate doubles, from the last answer. */
-  doublingMs?: number;
+  doublingMs: undefined as number | undefined,
   /** Recent answers, and how many of them were 429s. */
-  spent?: { answers: number; refused: number };
-}
+  spent: { answers: 0, refused: 0 },
+};
+export type SavedClimb = typeof freshClimb;
 
 /** Height of a sawtooth, as a share of the limit. */
 export const CUT = 0.02;
@@ -74,9 +75,7 @@ export function toothOf({ perHit, pauseMs, bans, spent }: SavedClimb, limit: num
 }
 
 /** Counts an answer. */
-export function spend(saved: SavedClimb, limited: boolean): void {
-  saved.spent ??= { answers: 0, refused: 0 };
-  const { spent } = saved;
+export function spend({ spent }: SavedClimb, limited: boolean): void {
   spent.answers += 1;
   if (limited) spent.refused += 1;
   if (spent.answers < spending.memory) return;
@@ -85,8 +84,8 @@ export function spend(saved: SavedClimb, limited: boolean): void {
 }
 
 /** Share of 429s allowed during a sawtooth. */
-function allowanceOf(spent: SavedClimb['spent']): number {
-  const share = ((spent?.refused ?? 0) + allowed.refused * spending.prior) / ((spent?.answers ?? 0) + spending.prior);
+function allowanceOf({ answers, refused }: SavedClimb['spent']): number {
+  const share = (refused + allowed.refused * spending.prior) / (answers + spending.prior);
   return allowed.refused * Math.min(Math.max((allowed.refused / share) ** 2, spending.least), spending.most);
 }
 
@@ -123,7 +122,7 @@ type RoundTrip = Pick<RateLimitAnswer, 'inFlight' | 'roundTripMs'>;
 
 function doublingMs({ spent, bans }: SavedClimb, rate: number, { inFlight, roundTripMs: told }: RoundTrip): number {
   if (bans) return first.bannedMs;
-  if (spent === undefined || spent.refused > 0 || inFlight === undefined) return first.mostMs;
+  if (spent.refused > 0 || inFlight === undefined) return first.mostMs;
   // Little's law: the other requests in flight are those sent within one round trip.
   const roundTripMs = Math.min(told ?? Number.POSITIVE_INFINITY, (Math.max(inFlight - 1, ALONE) * 1000) / rate);
   return Math.min(Math.max(first.roundTrips * roundTripMs, first.leastMs), first.mostMs);

@@ -38,7 +38,6 @@ import {
   isWhole,
   type LearnedRate,
   type Meeting,
-  type Permits,
   REST_MS,
   restoreUnderWay,
   type SavedRateLimit,
@@ -147,7 +146,7 @@ function noteLong({ climb, row }: UnderWay, { isLong, isEarly }: Met): void {
  */
 function isDoubtful({ answers, row }: UnderWay, { isFirst, isLong, meeting }: Met): boolean {
   if (!isFirst || isLong || meeting.isBan || meeting.refused > 1) return false;
-  return answers - (row.doubtedAt ?? -DOUBT) >= DOUBT;
+  return answers - row.doubtedAt >= DOUBT;
 }
 
 function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
@@ -168,15 +167,14 @@ function limitAfter({ learned, underWay }: LimiterState, met: Met, limitBefore: 
   const limit = learned.rate * (1 + CUT);
   const mayEcho = row.early <= ECHOES || met.now < suspicion.calmUntil;
   const isPassing = met.isEarly && !met.isLong && !met.hasFallen && !met.isFar && !met.meeting.isBan && mayEcho;
-  return isPassing ? Math.max(limit, Math.min(row.known ?? 0, limitBefore) * (1 - CUT / 4)) : limit;
+  return isPassing ? Math.max(limit, Math.min(row.known, limitBefore) * (1 - CUT / 4)) : limit;
 }
 
 function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs, raised }: Met): void {
-  row.memoryMs = Math.min(Math.max((row.memoryMs ?? 0) * (1 - FADE), isLong ? 1.2 * pauseMs : 0), MOST_MEMORY_MS);
+  row.memoryMs = Math.min(Math.max(row.memoryMs * (1 - FADE), isLong ? 1.2 * pauseMs : 0), MOST_MEMORY_MS);
   if (raised !== undefined) row.known = raised.limit;
   if (isFirst || inAll === undefined || raised !== undefined) return;
-  const known = row.known ?? 0;
-  row.known = inAll < FALLEN * known ? inAll : Math.max(inAll, known * (1 - FADE));
+  row.known = inAll < FALLEN * row.known ? inAll : Math.max(inAll, row.known * (1 - FADE));
 }
 
 /** Decides where the next averages begin. */
@@ -223,7 +221,7 @@ export class LearnedRateLimit {
   readonly #learned: LearnedRate;
   readonly #underWay: UnderWay;
   readonly #state: LimiterState;
-  readonly #permits: Permits;
+  readonly #permits: ReturnType<typeof createPermits>;
   readonly #clock: LimiterClock;
 
   constructor(clock: LimiterClock, { underWay, ...learned }: SavedRateLimit) {
@@ -293,7 +291,7 @@ export class LearnedRateLimit {
   /** The 429s came from another limit: search for this one again from the current rate. */
   forget(): void {
     Object.assign(this.#learned, { limitSeen: false, noise: 0 });
-    Object.assign(this.#underWay, { test: null, row: { ...freshRow }, suspicion: { ...freshSuspicion } });
+    Object.assign(this.#underWay, { test: null, row: { ...freshRow }, suspicion: structuredClone(freshSuspicion) });
     beginCycle(this.#underWay.capacity, this.#clock.now());
     if (this.#underWay.meeting !== null) this.#underWay.meeting.isSpared = true;
   }
@@ -313,7 +311,7 @@ export class LearnedRateLimit {
     if (!this.#permits.isBusy()) return;
     if (!learned.limitSeen) return this.#double(answer);
     const { capacity, climb: tooth } = this.#underWay;
-    if (!climb(tooth, learned, this.#underWay.row.memoryMs ?? 0)) return;
+    if (!climb(tooth, learned, this.#underWay.row.memoryMs)) return;
     mark(capacity, this.#clock.now(), false);
     if (Math.floor(tooth.beyond) === PAST_DOUBT) anchorAt(capacity, this.#clock.now());
   }
@@ -380,7 +378,7 @@ export class LearnedRateLimit {
   #recover(meeting: Meeting, now: number): void {
     const own = this.#underWay;
     own.meeting = null;
-    delete own.restedOk;
+    own.restedOk = undefined;
     Object.assign(own.watch, freshWatch);
     endMeeting(this.#state, meeting, now);
   }
@@ -393,7 +391,7 @@ export class LearnedRateLimit {
       return this.#decided();
     }
     this.#underWay.test = null;
-    const silent = verdict === 'noise' ? 0 : (this.#underWay.tested.silent ?? 0) + 1;
+    const silent = verdict === 'noise' ? 0 : this.#underWay.tested.silent + 1;
     this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate, silent };
     if (verdict === 'noise') return believeNoise(this.#state, test, this.#clock.now());
     this.#learned.noise = 0;

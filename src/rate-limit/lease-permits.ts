@@ -3,6 +3,7 @@ import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { type LearnedRate, MOST_LIVE_IN_ROW, type SavedRateLimit } from './saved-rate-limit.ts';
 import {
   ceilingInterval,
+  freshCeiling,
   LEAD_REACH_MS,
   leadLength,
   measureCompany,
@@ -75,15 +76,6 @@ export interface SharedRateLimitState extends SavedRateLimit {
 
 /** A process on its own leases this many permits, within these limits in ms. */
 const ALONE = { permits: 12, least: SHARE_MS, most: 2_000 };
-
-export const freshCeiling: Readonly<SavedCeiling> = {
-  companyRate: null,
-  measuringSince: 0,
-  measuredAt: 0,
-  meetings: 0,
-  inMeeting: false,
-  tat: 0,
-};
 
 /**
  * One exchange with the shared rate limit, pure: reports answers, gives back unused permits, and leases the permits of
@@ -233,42 +225,24 @@ interface Wanted {
   isStarved: boolean;
 }
 
-interface Lease {
-  /** When each permit may be used. */
-  permits: number[];
-  /** How long no more permits are available; undefined if everything that was asked for was granted. */
-  askInMs: number | undefined;
-}
-
 /**
  * Grants permits to waiting requests without one, within a share; live requests reach twice as far. A lead of `length`
- * permits, and the first permit of starved bulk, may lie at any distance. `grownBy`: rate at the last permit divided by
- * the current rate.
+ * permits, and the first permit of starved bulk, may lie at any distance. `askInMs`: how long no more permits are
+ * available; undefined if everything that was asked for was granted. `grownBy`: rate at the last permit divided by the
+ * current rate.
  */
 function grantPermits(
   limiter: RateLimiter,
   clock: LeaseClock,
-  wanted: Wanted,
-  valid: number,
-): Lease & { grownBy: number } {
-  const now = clock.at;
-  const granted = grantAhead(limiter, clock, wanted, valid);
-  const grownBy = clock.growth(clock.at);
-  // Anything saved by a clock far ahead would look as if the clock had since been set back.
-  clock.at = now;
-  return { ...granted, grownBy };
-}
-
-function grantAhead(
-  limiter: RateLimiter,
-  clock: LeaseClock,
   { live, bulk, leaseMs, reachMs, length, isStarved }: Wanted,
   valid: number,
-): Lease {
+) {
   const now = clock.at;
   const permits: number[] = [];
   const missing = Math.max(0, live + bulk - valid);
-  for (let n = 0; n < missing; n += 1) {
+  let askInMs: number | undefined;
+  while (permits.length < missing && askInMs === undefined) {
+    const n = permits.length;
     const priority = n < live ? 'live' : 'bulk';
     const isFar = n < length || (isStarved && n === 0);
     const until = now + (isFar ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : reachMs);
@@ -277,10 +251,13 @@ function grantAhead(
       clock.at += wait;
       wait = limiter.ask(priority);
     }
-    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - leaseMs, 0), 60_000) };
-    permits.push(clock.at);
+    if (wait > 0) askInMs = Math.min(Math.max(clock.at + wait - now - leaseMs, 0), 60_000);
+    else permits.push(clock.at);
   }
-  return { permits, askInMs: undefined };
+  const grownBy = clock.growth(clock.at);
+  // Anything saved by a clock far ahead would look as if the clock had since been set back.
+  clock.at = now;
+  return { permits, askInMs, grownBy };
 }
 
 /** Upper bound of growth: within one lease nobody checks whether the answers are still fine. */
@@ -415,35 +392,28 @@ export function askAgainMs({ permits, askInMs, leaseMs }: Granted, isLate: boole
 }
 
 /** Counts the permits a process uses between two exchanges, to estimate how many it will need. */
-interface Usage {
-  any(): boolean;
-  /** `isLast`: this was the last permit that the process had. */
-  note(isLast: boolean): void;
-  /**
-   * Requests expected within the next share, judging by those sent since the last exchange: a sender that sends one at
-   * a time has none waiting when permits are leased. `isStarved`: it would have sent more with more permits.
-   */
-  expected(since: { at: number; leaseMs: number; isStarved: boolean }): number;
-  /** Called at an exchange. */
-  forget(): void;
-}
-
-export function createUsage(): Usage {
+export function createUsage() {
   let used = 0;
   let ranOutAt: number | undefined;
   return {
-    any: () => used > 0,
-    note(isLast) {
+    any: (): boolean => used > 0,
+    /** `isLast`: this was the last permit that the process had. */
+    note(isLast: boolean): void {
       used += 1;
       if (isLast) ranOutAt = performance.now();
     },
-    expected({ at, leaseMs, isStarved }) {
+    /**
+     * Requests expected within the next share, judging by those sent since the last exchange: a sender that sends one
+     * at a time has none waiting when permits are leased. `isStarved`: it would have sent more with more permits.
+     */
+    expected({ at, leaseMs, isStarved }: { at: number; leaseMs: number; isStarved: boolean }): number {
       const starvedAt = isStarved ? ranOutAt : undefined;
       const ms = (starvedAt ?? performance.now()) - at;
       const more = starvedAt === undefined ? 1 : STARVED;
       return ms > 2 * leaseMs ? 0 : Math.ceil((more * used * leaseMs) / Math.max(ms, LEAST_MS));
     },
-    forget: () => {
+    /** Called at an exchange. */
+    forget(): void {
       used = 0;
       ranOutAt = undefined;
     },

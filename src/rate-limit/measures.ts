@@ -111,41 +111,16 @@ function averageSince({ ok }: Pick<SavedCapacity, 'ok'>, from: Moment, now: numb
   return ((ok - from.ok) * 1000) / Math.max(now - from.at, LEAST_MS);
 }
 
-/**
- * Tells 429s that come at any rate from 429s of a limit: at three quarters of the rate, a limit stops answering 429 and
- * noise does not. The tests are sequential and end as soon as the answers are decisive.
- */
-export interface NoiseTest {
-  /** The rate before the first suspicious 429. */
-  before: number;
-  /** The test runs at three quarters of this rate. */
-  rate: number;
-  /** How many earlier tests found noise; each ran at three quarters of the rate before. */
-  stage: number;
-  /** Share of 429s that the earlier test found. */
-  shareBefore: number;
-  /** Share of 429s to expect if they are noise. */
-  suspected: number;
-  answers: number;
-  limited: number;
-  limitedInRow: number;
-  /** Number of runs of consecutive 429s. */
-  runs: number;
-  /** Logarithm of the likelihood of noise over the likelihood of a limit. */
-  evidence: number;
-}
-
 /** Looks for a limit while 429s also come as known noise. */
-export interface NoiseWatch {
+export const freshWatch = {
   /** Evidence that the limit refuses every request. */
-  run: number;
+  run: 0,
   /** Evidence that more requests are refused than noise explains, with the counts so far. */
-  excess: number;
-  answers: number;
-  limited: number;
-}
-
-export const freshWatch: Readonly<NoiseWatch> = { run: 0, excess: 0, answers: 0, limited: 0 };
+  excess: 0,
+  answers: 0,
+  limited: 0,
+};
+export type NoiseWatch = typeof freshWatch;
 
 /** A share of 429s above this is not noise. */
 export const MOST_NOISE = 0.3;
@@ -157,23 +132,34 @@ const TEST_RATE = 0.75;
 const few = { share: 0.04, testRate: 0.9 };
 const LEAST_OF_BEFORE = 0.45;
 
-/** Starts close below the rate of the first 429: if the 429s are noise, the cuts made since were too deep. */
-export function beginTest(before: number, rate: number, share: number): NoiseTest {
+/**
+ * Tells 429s that come at any rate from 429s of a limit: at three quarters of the rate, a limit stops answering 429 and
+ * noise does not. The tests are sequential and end as soon as the answers are decisive. Starts close below the rate of
+ * the first 429: if the 429s are noise, the cuts made since were too deep.
+ */
+export function beginTest(before: number, rate: number, share: number) {
   const suspected = Math.min(Math.max(0.6 * share, 0.008), MOST_NOISE);
-  const from = Math.max(rate, LEAST_OF_BEFORE * before);
   return {
+    /** The rate before the first suspicious 429. */
     before,
-    rate: from * testRateOf(suspected),
+    /** The test runs at three quarters of the rate. */
+    rate: Math.max(rate, LEAST_OF_BEFORE * before) * testRateOf(suspected),
+    /** How many earlier tests found noise, plus one; each ran at three quarters of the rate before. */
     stage: 1,
+    /** Share of 429s that the earlier test found. */
     shareBefore: 0,
+    /** Share of 429s to expect if they are noise. */
     suspected,
     answers: 0,
     limited: 0,
+    /** Number of runs of consecutive 429s. */
     runs: 0,
     limitedInRow: 0,
+    /** Logarithm of the likelihood of noise over the likelihood of a limit. */
     evidence: 0,
   };
 }
+export type NoiseTest = ReturnType<typeof beginTest>;
 
 function testRateOf(suspected: number): number {
   return suspected < few.share ? few.testRate : TEST_RATE;
@@ -189,15 +175,14 @@ export function shareOf({ answers, limited, suspected }: NoiseTest): number {
   return (limited + 20 * suspected) / (answers + 20);
 }
 
-/** The budget that an answer's headers state. Only a hint: the rate is learned from 429s. */
+/** The budget that an answer's headers state, and the time until it is full again. */
 interface AdvertisedBudget {
   remaining: number;
-  /** Time until the budget is full again. */
   resetMs: number;
 }
 
 /**
- * Reads `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and
+ * Reads a budget, which is only a hint, because the rate is learned from 429s: `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and
  * `-Reset`, and the widespread `X-RateLimit-*`, whose reset is either seconds from now or an epoch. Undefined unless
  * both numbers are there.
  */
@@ -286,23 +271,6 @@ function isBelieved(saved: SavedWindow, now: number): boolean {
   return saved.seen >= believed.answers && now - saved.since >= believed.ms;
 }
 
-/**
- * Tells a limit of concurrent requests from a limit of rate. Requests in flight = rate x round trip, so a single 429
- * says nothing. But round trips vary: a concurrency limit refuses nearly every request sent with more than some number
- * in flight and none below, at any rate.
- */
-export interface SavedConcurrency {
-  /** Most requests that may be in flight; null means as many as the rate allows. */
-  most: number | null;
-  /** Successes, and times a limit was met, by the number of requests in flight at the send. */
-  ok: number[];
-  met: number[];
-  /** Successes since the last change while the allowed number was in flight. */
-  full: number;
-  /** Successes needed before one more is tried. */
-  raiseAfter: number;
-}
-
 const MOST_COUNTED = 64;
 const MEMORY = 4_000;
 /** This many refusals must agree before concurrency is blamed. */
@@ -311,13 +279,23 @@ const LEAST_MET = 4;
 const seldom = { met: 6, share: 0.05 };
 const raiseAfter = { first: 300, most: 20_000 };
 
-export const freshConcurrency: Readonly<SavedConcurrency> = {
-  most: null,
-  ok: [],
-  met: [],
+/**
+ * Tells a limit of concurrent requests from a limit of rate. Requests in flight = rate x round trip, so a single 429
+ * says nothing. But round trips vary: a concurrency limit refuses nearly every request sent with more than some number
+ * in flight and none below, at any rate.
+ */
+export const freshConcurrency = {
+  /** Most requests that may be in flight; null means as many as the rate allows. */
+  most: null as number | null,
+  /** Successes, and times a limit was met, by the number of requests in flight at the send. */
+  ok: [] as number[],
+  met: [] as number[],
+  /** Successes since the last change while the allowed number was in flight. */
   full: 0,
+  /** Successes needed before one more is tried. */
   raiseAfter: raiseAfter.first,
 };
+export type SavedConcurrency = typeof freshConcurrency;
 
 /** Counts a success; now and then allows one more request in flight. */
 export function noteClean(saved: SavedConcurrency, inFlight: number): void {

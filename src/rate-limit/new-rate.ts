@@ -18,7 +18,7 @@ import {
 } from './measures.ts';
 import {
   freshRow,
-  freshUnderWay,
+  freshSuspicion,
   isWhole,
   type LearnedRate,
   type Meeting,
@@ -31,32 +31,6 @@ import {
 export interface LimiterState {
   learned: LearnedRate;
   underWay: UnderWay;
-}
-
-/** A meeting with the limit that is over, and what went through until then. */
-export interface Met extends Fall {
-  meeting: Meeting;
-  now: number;
-  pauseMs: number;
-  isFirst: boolean;
-  isEarly: boolean;
-  /** The rate was far above the known limit. */
-  isFar: boolean;
-  /** So soon after the last meeting that it is practically the same one. */
-  isAgain: boolean;
-  /** A single 429 after many successes; it may come from a limit or be noise. */
-  isLone: boolean;
-  /** The pause lasted until the end of a window. */
-  isLong: boolean;
-  /** The pause came from a quota that lasts minutes or hours. */
-  isLasting: boolean;
-  /** Successes per second since the last recovery and since the anchor, pauses included. */
-  allowed: number;
-  anchored: number;
-  /** The new limit if it was raised and has a window with a long memory, and the rate that it allows at first. */
-  raised: { limit: number; rate: number } | undefined;
-  /** Successes per second over whole cycles, if these were long enough to tell. */
-  inAll: number | undefined;
 }
 
 const RAISED = 1.012;
@@ -84,11 +58,14 @@ export function leastWait({ learned, underWay: { climb, row } }: LimiterState): 
   return isFull ? Math.min(250 * 2 ** row.full, 4_000) : 0;
 }
 
-export function readMeeting(state: LimiterState, meeting: Meeting, now: number): Met {
+/** A meeting with the limit that is over, and what went through until then. */
+export type Met = ReturnType<typeof readMeeting>;
+
+export function readMeeting(state: LimiterState, meeting: Meeting, now: number) {
   const { learned, underWay } = state;
   const { limitSeen, limit, noise } = learned;
   const pauseMs = now - meeting.at;
-  const inAll = sinceLongAgo(underWay.capacity, now, underWay.row.memoryMs ?? 0);
+  const inAll = sinceLongAgo(underWay.capacity, now, underWay.row.memoryMs);
   const isLong = !meeting.isBan && pauseMs > longPause(meeting) + leastWait(state) * (1 + 3 * meeting.tries);
   return {
     meeting,
@@ -96,15 +73,23 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     pauseMs,
     isFirst: !limitSeen,
     isEarly: limitSeen && isEarly(underWay.climb, limit, noise),
+    /** The rate was far above the known limit. */
     isFar: limitSeen && meeting.rate > limit * (1 + 2 * CUT),
+    /** So soon after the last meeting that it is practically the same one. */
     isAgain: underWay.climb.clean < AGAIN,
+    /** A single 429 after many successes; it may come from a limit or be noise. */
     isLone: meeting.toldMs !== undefined && underWay.climb.clean >= LONE && meeting.refused === 1,
     ...readFall(state, meeting, now),
+    /** The pause lasted until the end of a window. */
     isLong,
+    /** The pause came from a quota that lasts minutes or hours. */
     isLasting: isLong && pauseMs > LASTING_MS,
+    /** Successes per second since the last recovery and since the anchor, pauses included. */
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
     anchored: sinceAnchor(underWay.capacity, now) / (1 - noise),
+    /** The new limit if it was raised and has a window with a long memory, and the rate that it allows at first. */
     raised: meeting.isBan ? undefined : raisedTo(state, meeting, now),
+    /** Successes per second over whole cycles, if these were long enough to tell. */
     inAll: inAll === undefined ? undefined : inAll / (1 - noise),
   };
 }
@@ -112,9 +97,9 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
 /**
  * The limit is what went through during a whole window memory. At first, only what was sent at its start frees room.
  */
-function raisedTo({ learned, underWay }: LimiterState, { at, rate }: Meeting, now: number): Met['raised'] {
+function raisedTo({ learned, underWay }: LimiterState, { at, rate }: Meeting, now: number) {
   const { limit, limitSeen, noise } = learned;
-  const { memoryMs = 0 } = underWay.row;
+  const { memoryMs } = underWay.row;
   const isWindow = memoryMs >= LONG_MEMORY_MS && now - at < memoryMs / 20;
   if (!limitSeen || !isWindow || rate < limit * (1 + 2 * CUT)) return undefined;
   const last = overLast(underWay.capacity, now, memoryMs);
@@ -138,7 +123,7 @@ export function newRate(state: LimiterState, met: Met): number {
   if (met.isFirst) return isFound ? afterSlowClimb(state, met) : firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
   if (met.raised !== undefined) return settle(row, met.raised.rate);
-  row.far = met.isFar && !met.isLong && state.learned.noise === 0 ? (row.far ?? 0) + 1 : 0;
+  row.far = met.isFar && !met.isLong && state.learned.noise === 0 ? row.far + 1 : 0;
   if (met.isFar && row.far < FAR_IN_ROW && !isRaised(state, met)) {
     return settle(row, Math.max((met.inAll ?? 0) * (1 - CUT / 2), state.learned.limit * (1 - CUT / 4)));
   }
@@ -155,7 +140,7 @@ function afterLasting({ learned, underWay: { capacity, row } }: LimiterState, { 
 
 /** If no more than before went through over a long cycle, the limit is unchanged and its window is long. */
 function isRaised({ learned: { limit }, underWay: { row } }: LimiterState, { inAll }: Met): boolean {
-  return inAll === undefined || inAll > RAISED * Math.max(limit, row.known ?? 0);
+  return inAll === undefined || inAll > RAISED * Math.max(limit, row.known);
 }
 
 function settle(row: SavedRow, rate: number): number {
@@ -256,18 +241,6 @@ function betweenSoundAnd(refused: number, sound: number): number {
   return rate < sound * 1.015 ? sound : rate;
 }
 
-/** Whether the limit fell: several short cycles in a row let far less through than the rate. */
-interface Fall {
-  /** Exceeding an unchanged limit does not explain the cycles. */
-  hasFallen: boolean;
-  /**
-   * The rate was near the known limit before the fall. Without this check, noise would look like a fall at any rate.
-   */
-  isPlainFall: boolean;
-  /** Successes per second in the best of the latest cycles. */
-  lately: number;
-}
-
 /** Number of waits for which the rate is kept, because the window may only be full; then it is cut. */
 const PATIENCE = 2;
 /** A limit that falls at once ends up within these parts of the rate; below that, too little was sent to tell. */
@@ -276,24 +249,27 @@ const FALLEN = { least: 0.25, most: 0.8 };
 const NEAR = 0.15;
 const LEAST_CYCLE_MS = 500;
 
-function readFall(
-  { learned, underWay }: { learned: LearnedRate; underWay: UnderWay },
-  meeting: Meeting,
-  now: number,
-): Fall {
+/** Whether the limit fell: several short cycles in a row let far less through than the rate. */
+function readFall({ learned, underWay }: LimiterState, meeting: Meeting, now: number) {
   const { known, refused } = underWay.row;
   const best = bestCycle(underWay.capacity, now, PATIENCE + 1) / (1 - learned.noise);
+  /** Exceeding an unchanged limit does not explain the cycles. */
   const hasFallen = meeting.tries === 0 && isFallen(underWay, now, best / meeting.rate);
-  const isKnown = learned.noise === 0 && known !== undefined && Math.abs(meeting.rate / known - 1) < NEAR;
-  // A pause that was rounded up lets a bucket fill, and how much it saved up is unknown.
+  const isKnown = learned.noise === 0 && Math.abs(meeting.rate / known - 1) < NEAR;
+  /**
+   * The rate was near the known limit before the fall. Without this check, noise would look like a fall at any rate. A
+   * pause that was rounded up lets a bucket fill, and how much it saved up is unknown.
+   */
   const isPlainFall = hasFallen && isKnown && !isWhole(meeting.toldMs);
-  return { hasFallen, isPlainFall, lately: isPlainFall ? Math.max(best, sinceRefusal(refused, meeting)) : best };
+  /** Successes per second in the best of the latest cycles. */
+  const lately = isPlainFall ? Math.max(best, sinceRefusal(refused, meeting)) : best;
+  return { hasFallen, isPlainFall, lately };
 }
 
 /** If the window remembers longer than these cycles lasted, they may only echo what was sent one window ago. */
 function isFallen({ row, suspicion, capacity }: UnderWay, now: number, part: number): boolean {
   const lastedMs = now - (capacity.marks.filter((one) => one.recovery).at(-PATIENCE - 1)?.at ?? now);
-  const mayEcho = now < suspicion.calmUntil || lastedMs < (row.memoryMs ?? 0);
+  const mayEcho = now < suspicion.calmUntil || lastedMs < row.memoryMs;
   return row.full >= PATIENCE && !mayEcho && part > FALLEN.least && part < FALLEN.most;
 }
 
@@ -319,8 +295,8 @@ export function noteBan(climb: SavedClimb, meeting: Meeting, quietMs: number): v
   const { refused, longer = 0, longestMs = 0 } = meeting;
   if (longer > 0) climb.bannedMs = longestMs;
   const part = refused > 1 ? 0.9 : quietMs < FORGIVEN_MS ? 0.5 : 0;
-  const without = longer === 0 && longestMs < part * (climb.bannedMs ?? 0) ? 1 : 0;
-  climb.longer = Math.min(Math.max((climb.longer ?? 0) + longer - without, 0), MOST);
+  const without = longer === 0 && longestMs < part * climb.bannedMs ? 1 : 0;
+  climb.longer = Math.min(Math.max(climb.longer + longer - without, 0), MOST);
   climb.bans = climb.longer >= TELLING;
 }
 
@@ -368,14 +344,14 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   noteMeeting(saved, climb.clean, met.meeting.refused);
   noteUnderWay(saved, met);
   if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore))
-    saved.calmUntil = met.now + Math.max(CALM_MS, row.memoryMs ?? 0);
+    saved.calmUntil = met.now + Math.max(CALM_MS, row.memoryMs);
   if ((met.hasFallen || met.isLong) && isPlain(saved)) saved.peak = learned.limit;
   if (!met.isEarly || met.isLong || met.meeting.isBan || met.isPlainFall || !isLikely(state, met.now)) return;
   underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
 }
 
 function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, passed = 0 } }: Met): void {
-  const before = isEarly ? (saved.underWay ?? freshUnderWay) : freshUnderWay;
+  const before = isEarly ? saved.underWay : freshSuspicion.underWay;
   saved.underWay = { refused: before.refused + refused - 1, passed: before.passed + passed };
 }
 
@@ -385,14 +361,14 @@ function isEarly(saved: SavedClimb, limit: number, noise: number): boolean {
 }
 
 /** Once a limit is met, most requests in flight are refused as well; noise refuses only its share of them. */
-function isPlain({ underWay = freshUnderWay }: SavedSuspicion): boolean {
+function isPlain({ underWay }: SavedSuspicion): boolean {
   return underWay.refused >= PLAIN && underWay.refused > underWay.passed;
 }
 
 function noteMeeting(saved: SavedSuspicion, clean: number, refused: number): void {
   saved.met = saved.met * fade.met + 1;
   saved.answers = saved.answers * fade.met + clean + refused;
-  saved.lone = (saved.lone ?? 0) * fade.met + (refused === 1 ? 1 : 0);
+  saved.lone = saved.lone * fade.met + (refused === 1 ? 1 : 0);
 }
 
 function isLikely(state: LimiterState, now: number): boolean {
@@ -403,7 +379,7 @@ function isLikely(state: LimiterState, now: number): boolean {
   const isDeep = learned.rate < DEEP * saved.peak;
   const isFull = row.full > 0 && row.full < SETTLE;
   if (!isDeep && (isFull || now < saved.calmUntil)) return false;
-  const after = AGAIN_AFTER * 2 ** Math.min(tested.silent ?? 0, MOST_DOUBLINGS);
+  const after = AGAIN_AFTER * 2 ** Math.min(tested.silent, MOST_DOUBLINGS);
   return answers - tested.answers >= after || learned.rate <= AGAIN_BELOW * tested.rate;
 }
 
@@ -411,7 +387,7 @@ function isLikely(state: LimiterState, now: number): boolean {
  * A limit is met at the top of a sawtooth climb or by several requests at once, not by single ones long before the top.
  */
 function areLone({ learned, underWay: { climb, suspicion } }: LimiterState): boolean {
-  const { met, answers, lone = 0 } = suspicion;
+  const { met, answers, lone } = suspicion;
   return (
     met >= LONE_RUN.met &&
     lone >= LONE_RUN.share * met &&

@@ -21,11 +21,9 @@ const FIRST_RATE = 10;
 
 /** Learns the rate of an unknown limit from 429s. Pure: no timers, no I/O. README.md says how to drive it. */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
-  // Saved data that cannot be read is learned again.
-  const isRead = saved !== undefined && saved.rate > 0 && Number.isFinite(saved.rate);
-  const { endpoints, ...learned } = isRead ? saved : { rate: FIRST_RATE, limit: 0, noise: 0, limitSeen: false };
+  const { endpoints, ...learned } = readable(saved);
   const company = new LearnedRateLimit(clock, learned);
-  const limits = createEndpointLimits((own) => createRateLimiter(clock, own), endpoints);
+  const limits = createEndpointLimits(clock, endpoints);
   return {
     ask: (priority, endpoint) => {
       const own = limits.ask(priority, endpoint);
@@ -49,27 +47,6 @@ export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): 
   };
 }
 
-/** Finds endpoints that refuse while others work: they have a limit of their own, learned like the company's. */
-interface EndpointLimits {
-  /** 0: the endpoint's own limit, if any, lets one request go and counts it. Otherwise: ms to wait. */
-  ask(priority: Priority, endpoint: string | undefined): number;
-  giveBack(endpoint: string | undefined): void;
-  /**
-   * `own`: a 429 of the endpoint's own limit, which says nothing about the company's. `found`: the same, but its
-   * earlier 429s were taken for the company's. `perSecond` is the rate of all endpoints.
-   */
-  judge(answer: RateLimitAnswer, perSecond: () => number): 'own' | 'found' | 'company';
-  save(): SavedEndpoints | undefined;
-}
-
-/** Learns an endpoint's own limit. */
-interface EndpointLimiter {
-  ask(priority: Priority): number;
-  answered(answer: RateLimitAnswer): void;
-  giveBack(permits: number): void;
-  save(): SavedRateLimit;
-}
-
 const MEMORY = 1_000;
 const MOST_ENDPOINTS = 64;
 const evidence = { least: -3, own: 9 };
@@ -78,34 +55,42 @@ const MOST_IN_ROW = 8;
 /** Share of the 429s that come from the endpoint if the limit is its own. */
 const ITS_OWN = 0.95;
 
-/** `restore` makes the limiter of an endpoint. */
-function createEndpointLimits(
-  restore: (saved?: SavedRateLimit) => EndpointLimiter,
-  saved: SavedEndpoints = { answers: 0, each: {} },
-): EndpointLimits {
+/** Saved data that cannot be read is learned again. */
+function readable(saved: SavedRateLimit | undefined): SavedRateLimit {
+  const isRead = saved !== undefined && saved.rate > 0 && Number.isFinite(saved.rate);
+  return isRead ? saved : { rate: FIRST_RATE, limit: 0, noise: 0, limitSeen: false };
+}
+
+/** Finds endpoints that refuse while others work: they have a limit of their own, learned like the company's. */
+function createEndpointLimits(clock: LimiterClock, saved: SavedEndpoints = { answers: 0, each: {} }) {
   const endpoints = structuredClone(saved);
-  const limiters = new Map<string, EndpointLimiter>();
-  for (const [name, { own }] of Object.entries(endpoints.each)) if (own !== undefined) limiters.set(name, restore(own));
-  const limiterOf = (name: string | undefined): EndpointLimiter | undefined =>
-    name === undefined || limiters.size === 0 ? undefined : limiters.get(name);
+  const limiters = new Map<string, LearnedRateLimit>();
+  for (const [name, { own }] of Object.entries(endpoints.each))
+    if (own !== undefined) limiters.set(name, new LearnedRateLimit(clock, readable(own)));
+  const limiterOf = (name: string | undefined) => (name === undefined ? undefined : limiters.get(name));
 
   return {
-    ask: (priority, endpoint) => limiterOf(endpoint)?.ask(priority) ?? 0,
-    giveBack: (endpoint) => limiterOf(endpoint)?.giveBack(1),
-    judge: (answer, perSecond) => {
+    /** 0: the endpoint's own limit, if any, lets one request go and counts it. Otherwise: ms to wait. */
+    ask: (priority: Priority, endpoint: string | undefined): number => limiterOf(endpoint)?.ask(priority) ?? 0,
+    giveBack: (endpoint: string | undefined): void => limiterOf(endpoint)?.giveBack(1),
+    /**
+     * `own`: a 429 of the endpoint's own limit, which says nothing about the company's. `found`: the same, but its
+     * earlier 429s were taken for the company's. `perSecond` is the rate of all endpoints.
+     */
+    judge(answer: RateLimitAnswer, perSecond: () => number): 'own' | 'found' | 'company' {
       const { endpoint, status } = answer;
       if (endpoint === undefined) return 'company';
-      const limiter = limiterOf(endpoint);
+      const limiter = limiters.get(endpoint);
       limiter?.answered(answer);
       if (limiter !== undefined) return status === 429 ? 'own' : 'company';
       if (!isShownOwn(endpoints, endpoint, status === 429)) return 'company';
       const share = counted(endpoints, endpoint).answers / endpoints.answers;
-      const found = restore({ rate: share * perSecond(), limit: 0, noise: 0, limitSeen: false });
+      const found = new LearnedRateLimit(clock, { rate: share * perSecond(), limit: 0, noise: 0, limitSeen: false });
       limiters.set(endpoint, found);
       found.answered(answer);
       return 'found';
     },
-    save: () => {
+    save(): SavedEndpoints | undefined {
       for (const [name, limiter] of limiters)
         endpoints.each[name] = { ...counted(endpoints, name), own: limiter.save() };
       return Object.keys(endpoints.each).length === 0 ? undefined : structuredClone(endpoints);

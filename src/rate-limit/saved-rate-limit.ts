@@ -1,63 +1,46 @@
-import type { SavedClimb } from './climb.ts';
-import {
-  freshConcurrency,
-  freshWatch,
-  type NoiseTest,
-  type NoiseWatch,
-  type SavedCapacity,
-  type SavedConcurrency,
-  type SavedWindow,
-} from './measures.ts';
+import { freshClimb } from './climb.ts';
+import { freshConcurrency, freshWatch, type NoiseTest, type SavedCapacity, type SavedWindow } from './measures.ts';
 import type { Priority } from './rate-limit.ts';
 
 /** Counts about meetings with a limit that followed each other. */
-export interface SavedRow {
+export const freshRow = {
   /** Meetings that came much too early. */
-  early: number;
+  early: 0,
   /** Meetings that came at once, because the window is still full. */
-  full: number;
+  full: 0,
   /** Meetings whose pause lasted until a window ended. */
-  long: number;
+  long: 0,
   /** Meetings left until the first estimate counts as settled. */
-  settling: number;
+  settling: 0,
   /** The highest rate that worked for long. */
-  sound: number;
+  sound: 0,
   /** Meetings in a row that came only far above the limit. */
-  far?: number;
+  far: 0,
   /** When the last meeting began, and the successes until then. */
-  refused?: { at: number; ok: number };
+  refused: undefined as { at: number; ok: number } | undefined,
   /** The recent average of the best long cycle. */
-  known?: number;
+  known: 0,
   /** Answer count when a single 429, before any limit was known, was not believed. */
-  doubtedAt?: number;
+  doubtedAt: -1e6,
   /** The limit remembers at least this long: the longest recent pause. */
-  memoryMs?: number;
-}
-
-export const freshRow: Readonly<SavedRow> = { early: 0, full: 0, long: 0, settling: 0, sound: 0 };
+  memoryMs: 0,
+};
+export type SavedRow = typeof freshRow;
 
 /** Signs of noise: the limit is met early again and again although the rate has fallen. */
-export interface SavedSuspicion {
+export const freshSuspicion = {
   /** The highest recent limit. */
-  peak: number;
+  peak: 0,
   /** Meetings with a limit and answers in between; older ones fade. */
-  met: number;
-  answers: number;
+  met: 0,
+  answers: 0,
   /** Meetings that had a single 429. */
-  lone?: number;
-  calmUntil: number;
-  underWay?: UnderWayWhenMet;
-}
-
-/** Requests in flight when the limit was met early, over the latest early meetings in a row. */
-interface UnderWayWhenMet {
-  refused: number;
-  passed: number;
-}
-
-export const freshUnderWay: Readonly<UnderWayWhenMet> = { refused: 0, passed: 0 };
-
-export const freshSuspicion: Readonly<SavedSuspicion> = { peak: 0, met: 0, answers: 0, calmUntil: 0 };
+  lone: 0,
+  calmUntil: 0,
+  /** Requests in flight when the limit was met early, over the latest early meetings in a row. */
+  underWay: { refused: 0, passed: 0 },
+};
+export type SavedSuspicion = typeof freshSuspicion;
 
 export interface LearnedRate {
   /** Requests per second. */
@@ -125,76 +108,44 @@ export interface Meeting {
   isChance?: boolean;
 }
 
-export const freshClimb: Readonly<SavedClimb> = {
-  clean: 0,
-  beyond: 0,
-  perHit: 1.5,
-  pauseMs: 0,
-  lastPauseMs: 0,
-  isGuess: false,
-  isWindow: false,
-  bans: false,
-};
-
 /** Whether Retry-After is in whole seconds, as HTTP has it, and so rounded up. */
 export function isWhole(toldMs: number | undefined): boolean {
   return toldMs !== undefined && toldMs % 1_000 === 0;
 }
 
-/** Plain data; times are by the limiter's clock. */
-export interface UnderWay {
-  savedAt: number;
-  permits: SavedPermits;
-  concurrency: SavedConcurrency;
-  capacity: SavedCapacity;
-  climb: SavedClimb;
-  row: SavedRow;
-  suspicion: SavedSuspicion;
-  window: SavedWindow | null;
-  meeting: Meeting | null;
-  test: NoiseTest | null;
-  /** When the last test ended, in answers, the rate then, and how many tests in a row found a limit. */
-  tested: { answers: number; rate: number; silent?: number };
-  watch: NoiseWatch;
-  /** Highest share of noise, as the last test found it. */
-  mostNoise: number;
-  answers: number;
-  decidedAt: number;
-  /** The first wait if the server does not state one. */
-  ownWaitMs: number;
-  backoff: number;
-  /** Meetings in a row that took several tries. */
-  longInRow: number;
-  /** Successes when sending last began again after a rest, until the next meeting. */
-  restedOk?: number;
-}
-
 /** Clocks may differ by this much. */
 const CLOCK_MS = 1_000;
 
-/** A fresh momentary state, for when only the learned values are known. */
-export function beginUnderWay(now: number): UnderWay {
+/** A fresh momentary state, for when only the learned values are known. Plain data; times are by the limiter's clock. */
+export function beginUnderWay(now: number) {
   return {
     savedAt: now,
     permits: { ...freshPermits },
     concurrency: structuredClone(freshConcurrency),
     capacity: freshCapacity(now),
-    climb: { ...freshClimb },
+    climb: structuredClone(freshClimb),
     row: { ...freshRow },
-    suspicion: { ...freshSuspicion },
-    window: null,
-    meeting: null,
-    test: null,
-    tested: { answers: -1e6, rate: 0 },
+    suspicion: structuredClone(freshSuspicion),
+    window: null as SavedWindow | null,
+    meeting: null as Meeting | null,
+    test: null as NoiseTest | null,
+    /** When the last test ended, in answers, the rate then, and how many tests in a row found a limit. */
+    tested: { answers: -1e6, rate: 0, silent: 0 },
     watch: { ...freshWatch },
+    /** Highest share of noise, as the last test found it. */
     mostNoise: 0.3,
     answers: 0,
     decidedAt: -1,
+    /** The first wait if the server does not state one. */
     ownWaitMs: 500,
     backoff: 500,
+    /** Meetings in a row that took several tries. */
     longInRow: 0,
+    /** Successes when sending last began again after a rest, until the next meeting. */
+    restedOk: undefined as number | undefined,
   };
 }
+export type UnderWay = ReturnType<typeof beginUnderWay>;
 
 function freshCapacity(now: number): SavedCapacity {
   return { ok: 0, anchor: { at: now, ok: 0 }, marks: [{ at: now, ok: 0, recovery: true }] };
@@ -218,44 +169,6 @@ function isRecord(part: unknown): part is object {
   return typeof part === 'object' && part !== null;
 }
 
-/** Decides who may send when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. */
-export interface Permits {
-  /** 0: send now. Otherwise: ms to wait. `rate` is in requests per second. */
-  ask(priority: Priority, rate: number): number;
-  /** Returns permits that were taken and will not be used. */
-  giveBack(permits: number, rate: number): void;
-  /** Lets nobody send before this time. */
-  waitUntil(at: number): void;
-  /** After the pause, one request goes alone until it is answered. */
-  sendCanary(): void;
-  /** Notes an answer; returns true if it was the canary's. A refused canary needs a new pause. */
-  canaryAnswered(succeeded: boolean): boolean;
-  /** Whether permits are taken about as fast as they come. */
-  isBusy(): boolean;
-}
-
-/** Plain data, so that processes can share it. */
-interface SavedPermits {
-  /** When the next permit is due at an even rate (GCRA's theoretical arrival time). */
-  tat: number;
-  pausedUntil: number;
-  canary: 'none' | 'due' | { outAt: number };
-  bulkAskedAt: number;
-  /** A live request was told to come again; until then the next permit is reserved for it. */
-  liveUntil: number;
-  liveInRow: number;
-  /** Recent share of permits that a request wanted by the time they were due. */
-  busy: number;
-  /** When a request was last told to wait for the next permit. */
-  wantedAt?: number;
-  /** Bulk's share of the rate; the rest is for live requests. */
-  bulkShare: number;
-  /** When the next permit of bulk's share is due. */
-  bulkTat: number;
-  /** When the first permit was taken after a time in which no request wanted one. */
-  restedAt?: number;
-}
-
 /** Requests that may go out together after a rest, in ms of the rate: bursts trip fixed windows. */
 const BURST_MS = 20;
 /** A canary whose answer is lost must not block everybody forever. */
@@ -267,30 +180,34 @@ export const MOST_LIVE_IN_ROW = 19;
 export const REST_MS = 2_000;
 const BUSY = { memory: 0.1, least: 0.7 };
 
-const freshPermits: Readonly<SavedPermits> = {
+/** Who may send when. Plain data, so that processes can share it. */
+const freshPermits = {
+  /** When the next permit is due at an even rate (GCRA's theoretical arrival time). */
   tat: 0,
   pausedUntil: 0,
-  canary: 'none',
+  canary: 'none' as 'none' | 'due' | { outAt: number },
   bulkAskedAt: -1e6,
+  /** A live request was told to come again; until then the next permit is reserved for it. */
   liveUntil: -1e6,
   liveInRow: 0,
+  /** Recent share of permits that a request wanted by the time they were due. */
   busy: 0.5,
+  /** When a request was last told to wait for the next permit. */
+  wantedAt: -1e6,
+  /** Bulk's share of the rate; the rest is for live requests. */
   bulkShare: 1,
+  /** When the next permit of bulk's share is due. */
   bulkTat: 0,
+  /** When the first permit was taken after a time in which no request wanted one. */
+  restedAt: undefined as number | undefined,
 };
+type SavedPermits = typeof freshPermits;
 
-/** Changes `saved` in place. */
-export function createPermits(now: () => number, saved: SavedPermits): Permits {
-  function ask(priority: Priority, rate: number): number {
-    const at = now();
-    if (priority === 'bulk') saved.bulkAskedAt = at;
-    const wait = waitFor(priority, at);
-    if (priority === 'live') saved.liveUntil = wait > 0 ? at + wait + POLL_MS : -1e6;
-    if (wait > 0) return wait;
-    take(saved, priority, at, 1000 / rate);
-    return 0;
-  }
-
+/**
+ * Decides who may send when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. Changes
+ * `saved` in place.
+ */
+export function createPermits(now: () => number, saved: SavedPermits) {
   function waitFor(priority: Priority, at: number): number {
     const { canary } = saved;
     if (at < saved.pausedUntil) return saved.pausedUntil - at;
@@ -305,31 +222,43 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
   }
 
   return {
-    ask,
-    giveBack: (permits, rate) => {
+    /** 0: send now. Otherwise: ms to wait. `rate` is in requests per second. */
+    ask(priority: Priority, rate: number): number {
+      const at = now();
+      if (priority === 'bulk') saved.bulkAskedAt = at;
+      const wait = waitFor(priority, at);
+      if (priority === 'live') saved.liveUntil = wait > 0 ? at + wait + POLL_MS : -1e6;
+      if (wait > 0) return wait;
+      take(saved, priority, at, 1000 / rate);
+      return 0;
+    },
+    /** Returns permits that were taken and will not be used. */
+    giveBack(permits: number, rate: number): void {
       saved.tat -= (permits * 1000) / rate;
       saved.bulkTat = Math.min(saved.bulkTat, saved.tat);
       // The canary's permit may be among them.
       if (typeof saved.canary === 'object') saved.canary = 'due';
     },
-    waitUntil: (at) => {
+    /** Lets nobody send before this time. */
+    waitUntil(at: number): void {
       saved.pausedUntil = Math.max(saved.pausedUntil, at);
     },
-    sendCanary: () => {
+    /** After the pause, one request goes alone until it is answered. */
+    sendCanary(): void {
       saved.canary = 'due';
     },
-    canaryAnswered: (succeeded) => {
-      if (typeof saved.canary !== 'object') return false;
-      saved.canary = succeeded ? 'none' : 'due';
-      return true;
+    /** Notes an answer, which may be the canary's. A refused canary needs a new pause. */
+    canaryAnswered(succeeded: boolean): void {
+      if (typeof saved.canary === 'object') saved.canary = succeeded ? 'none' : 'due';
     },
-    isBusy: () => saved.busy >= BUSY.least,
+    /** Whether permits are taken about as fast as they come. */
+    isBusy: (): boolean => saved.busy >= BUSY.least,
   };
 }
 
 function take(saved: SavedPermits, priority: Priority, at: number, interval: number): void {
   // A request that waited for this permit may have given up and come back a little late.
-  const isBusy = at <= saved.tat + 1 || (saved.wantedAt ?? -1e6) > saved.tat - interval;
+  const isBusy = at <= saved.tat + 1 || saved.wantedAt > saved.tat - interval;
   if (saved.tat > 0 && at > Math.max(saved.tat, saved.pausedUntil) + REST_MS) saved.restedAt = at;
   saved.busy += BUSY.memory * ((isBusy ? 1 : 0) - saved.busy);
   saved.tat = Math.max(saved.tat, at) + interval;

@@ -18,12 +18,6 @@ import { createWaiters } from './waiters.ts';
  */
 const WRITES = { everyMs: 525, atOnce: 3 };
 
-interface WriteBudget {
-  /** When the next write is allowed. A write that can wait leaves one slot for urgent writes. */
-  nextAt(isUrgent: boolean): number;
-  written(): void;
-}
-
 /** Time until the next exchange if the store did not answer. */
 const OUTAGE_MS = 1_000;
 
@@ -38,67 +32,43 @@ export type ChangeRateLimit = <T>(
 /** Timers are hardly finer than this. */
 const LEAST_SPACE_MS = 5;
 
-function createWriteBudget(): WriteBudget {
+function createWriteBudget() {
   /** When the writes so far would end at an even rate. */
   let endAt = 0;
   return {
-    nextAt: (isUrgent) => endAt - (WRITES.atOnce - (isUrgent ? 0 : 1)) * WRITES.everyMs,
-    written() {
+    /** When the next write is allowed. A write that can wait leaves one slot for urgent writes. */
+    nextAt: (isUrgent: boolean): number => endAt - (WRITES.atOnce - (isUrgent ? 0 : 1)) * WRITES.everyMs,
+    written(): void {
       endAt = Math.max(endAt, performance.now()) + WRITES.everyMs;
     },
   };
-}
-
-/** Remembers the latest requests and how many were in flight when each was sent. */
-interface SentRequests {
-  note(inFlight: number): void;
-  /**
-   * Converts an answer to this process's clock and adds how many requests were in flight when its request was sent.
-   * Falls back to `inFlight`, the number now, if that is forgotten: the number now says how fast answers come, not what
-   * was refused.
-   */
-  received(answer: RateLimitAnswer, inFlight: number): RateLimitAnswer;
 }
 
 const MOST_KEPT = 256;
 /** No call is in flight for longer. */
 const LONGEST_CALL_MS = 300_000;
 
-function createSentRequests(): SentRequests {
+/** Remembers the latest requests and how many were in flight when each was sent. */
+function createSentRequests() {
   const sent: { at: number; inFlight: number }[] = [];
-  const inFlightAt = (sentAt: number) => sent.findLast(({ at }) => at <= sentAt + 1)?.inFlight;
   return {
-    note: (inFlight) => {
+    note(inFlight: number): void {
       sent.push({ at: performance.now(), inFlight });
       if (sent.length > MOST_KEPT) sent.shift();
     },
-    received(answer, inFlight) {
-      const sentAt = onOwnClock(answer.sentAt);
-      return {
-        ...answer,
-        sentAt,
-        inFlight: inFlightAt(sentAt) ?? inFlight,
-        roundTripMs: performance.now() - sentAt,
-      };
+    /**
+     * Converts an answer to this process's clock and adds how many requests were in flight when its request was sent.
+     * Falls back to `inFlight`, the number now, if that is forgotten: the number now says how fast answers come, not
+     * what was refused.
+     */
+    received(answer: RateLimitAnswer, inFlight: number): RateLimitAnswer {
+      // Wall clocks jump, so only the age of the request is taken from them.
+      const roundTripMs = Math.min(Math.max(Date.now() - answer.sentAt, 0), LONGEST_CALL_MS);
+      const sentAt = performance.now() - roundTripMs;
+      const before = sent.findLast(({ at }) => at <= sentAt + 1);
+      return { ...answer, sentAt, inFlight: before?.inFlight ?? inFlight, roundTripMs };
     },
   };
-}
-
-/** Wall clocks jump, so only the age of the request is taken from them. */
-function onOwnClock(sentAt: number): number {
-  return performance.now() - Math.min(Math.max(Date.now() - sentAt, 0), LONGEST_CALL_MS);
-}
-
-/** Learns before the next exchange that another process met the limit, or that another's live requests went first. */
-interface LeadWatch {
-  /** Whether bulk may go on. Starts a look in the background before the last one grows stale. */
-  mayGo(): boolean;
-  /** Whether everything must wait for the look under way. */
-  isAwaited(): boolean;
-  /** Takes over what an exchange with the shared rate limit said; see `SavedLeads`. */
-  saw(said: { movedMs: number; sharers: number }): void;
-  /** Resolves when no look is under way. */
-  end(): Promise<void>;
 }
 
 const LOOK_MS = 25;
@@ -108,17 +78,15 @@ const LOOKS = 4;
 const ALONE_MS = 3_600_000;
 
 interface LeadWatchOptions {
-  storeClock: StoreClock;
+  storeClock: ReturnType<typeof createStoreClock>;
   /** Called with the ms by which permits moved since the last look. */
   onMoved: (ms: number) => void;
   /** Called after each look. Permits before this moment of the process's clock are void. */
   onLooked: (validFrom: number) => void;
 }
 
-function createLeadWatch(
-  changeRateLimit: ChangeRateLimit,
-  { storeClock, onMoved, onLooked }: LeadWatchOptions,
-): LeadWatch {
+/** Learns before the next exchange that another process met the limit, or that another's live requests went first. */
+function createLeadWatch(changeRateLimit: ChangeRateLimit, { storeClock, onMoved, onLooked }: LeadWatchOptions) {
   let known = 0;
   let seenAt = Number.NEGATIVE_INFINITY;
   let lookMs = 0;
@@ -145,17 +113,21 @@ function createLeadWatch(
     onLooked(seen.validFrom);
   }
   return {
-    mayGo() {
+    /** Whether bulk may go on. Starts a look in the background before the last one grows stale. */
+    mayGo(): boolean {
       if (performance.now() - othersAt > ALONE_MS) return true;
       if (ageMs() > LOOK_MS) looking ??= look();
       return !isStale();
     },
-    isAwaited: () => looking !== undefined && isStale(),
-    saw({ movedMs, sharers }) {
+    /** Whether everything must wait for the look under way. */
+    isAwaited: (): boolean => looking !== undefined && isStale(),
+    /** Takes over what an exchange with the shared rate limit said; see `SavedLeads`. */
+    saw({ movedMs, sharers }: { movedMs: number; sharers: number }): void {
       note(movedMs);
       if (sharers > 1) othersAt = seenAt;
     },
-    end: async () => await looking,
+    /** Resolves when no look is under way. */
+    end: async (): Promise<void> => await looking,
   };
 }
 
@@ -213,7 +185,7 @@ class LeasedRateLimit implements SharedRateLimit {
   readonly #storeClock = createStoreClock();
   #told: Told = nothingTold;
   #borrowedAt = Number.NEGATIVE_INFINITY;
-  readonly #leadWatch: LeadWatch;
+  readonly #leadWatch: ReturnType<typeof createLeadWatch>;
   readonly #liveRuns = createLiveRuns();
   /** A live request came since permits were last asked for. */
   #isLiveNew = false;
@@ -400,26 +372,7 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 }
 
-/** Permits that a process has leased and not used: when each may be used, by its own clock. */
-export interface HeldPermits {
-  /** All permits, earliest first. */
-  all(): readonly number[];
-  /** When the next permit may be used; infinite if there is none. */
-  first(): number;
-  /** Whether this many live requests lack permits, or would wait although other processes may send. */
-  areLate(live: number, everyMs: number): boolean;
-  /** Uses the first permit and returns how many are left. */
-  use(): number;
-  /** Uses the last permit instead of the first. */
-  useLast(): void;
-  add(permits: readonly number[]): void;
-  /** Swaps the last permits for these places. */
-  lead(places: readonly number[]): void;
-  /** Moves permits back because another process goes first. */
-  moveBack(ms: number): void;
-  /** Drops permits before a moment and returns how many. */
-  drop(before: number): number;
-}
+export type HeldPermits = ReturnType<typeof createHeldPermits>;
 
 /** Permits that were not used in time must not go out in one burst, so they are spaced by this many ms. */
 function spaceMs(perSecond: number): number {
@@ -427,35 +380,44 @@ function spaceMs(perSecond: number): number {
   return half < LEAST_SPACE_MS ? 0 : half;
 }
 
-export function createHeldPermits(): HeldPermits {
+/** Permits that a process has leased and not used: when each may be used, by its own clock. */
+export function createHeldPermits() {
   let permits: number[] = [];
   function add(more: readonly number[]): void {
     permits = [...permits, ...more].sort((a, b) => a - b);
   }
   return {
-    all: () => permits,
-    first: () => permits[0] ?? Number.POSITIVE_INFINITY,
-    areLate: (live, everyMs) =>
+    /** All permits, earliest first. */
+    all: (): readonly number[] => permits,
+    /** When the next permit may be used; infinite if there is none. */
+    first: (): number => permits[0] ?? Number.POSITIVE_INFINITY,
+    /** Whether this many live requests lack permits, or would wait although other processes may send. */
+    areLate: (live: number, everyMs: number): boolean =>
       live > permits.length ||
       isLate(live, permits, { now: performance.now(), tat: Number.POSITIVE_INFINITY, everyMs }),
-    use() {
+    /** Uses the first permit and returns how many are left. */
+    use(): number {
       permits.shift();
       return permits.length;
     },
+    /** Uses the last permit instead of the first. */
     useLast: () => void permits.pop(),
     add,
-    lead(places) {
+    /** Swaps the last permits for these places. */
+    lead(places: readonly number[]): void {
       const exchanged = permits.splice(Math.max(0, permits.length - places.length));
       add(places.slice(0, exchanged.length));
     },
-    moveBack(ms) {
+    /** Moves permits back because another process goes first. */
+    moveBack(ms: number): void {
       const now = performance.now();
       // Overdue permits keep their distances.
       const lateMs = Math.max(0, now - (permits[0] ?? now));
       const moved = permits.map((permit) => permit + (permit < now ? lateMs : 0) + ms);
       if (ms > 0) permits = moved.sort((a, b) => a - b);
     },
-    drop(before) {
+    /** Drops permits before a moment and returns how many. */
+    drop(before: number): number {
       const kept = permits.filter((permit) => permit >= before);
       const dropped = permits.length - kept.length;
       permits = kept;
@@ -476,16 +438,12 @@ const REMEMBERED_MS = 60_000;
  * the exchange was delayed, so the fastest reading of the last minute counts. Otherwise each exchange would shift
  * earlier permits, and a request sent at the very end of a pause would seem sent during it.
  */
-interface StoreClock {
-  /** Time by our clock, in ms, when the store's clock showed `now`, for an answer that has just arrived. */
-  ownTimeOf(now: number): number;
-}
-
-export function createStoreClock(): StoreClock {
+export function createStoreClock() {
   /** Our clock minus the store's, as each answer showed it. */
   let seen: { at: number; aheadMs: number }[] = [];
   return {
-    ownTimeOf(now) {
+    /** Time by our clock, in ms, when the store's clock showed `now`, for an answer that has just arrived. */
+    ownTimeOf(now: number): number {
       const at = performance.now();
       seen = seen.filter((one) => at - one.at < REMEMBERED_MS);
       const known = Math.min(...seen.map((one) => one.aheadMs + DRIFT * (at - one.at)));

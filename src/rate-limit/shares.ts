@@ -198,24 +198,18 @@ export function takeLead(
   };
 }
 
-/** Estimates how many live requests come in a row: a hire makes several, a single read comes alone. */
-interface LiveRuns {
-  /** Counts a live request that came. */
-  note(): void;
-  /** How many requests of the current run are still to come, including the one that waits. */
-  expected(): number;
-}
-
 /** A run has ended after this long without a request. */
 const ENDS_MS = 1_500;
 const MEMORY = 0.3;
 
-export function createLiveRuns(): LiveRuns {
+/** Estimates how many live requests come in a row: a hire makes several, a single read comes alone. */
+export function createLiveRuns() {
   let usual = LIVE_RUN;
   let current = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   return {
-    note() {
+    /** Counts a live request that came. */
+    note(): void {
       const now = performance.now();
       if (now - lastAt > ENDS_MS && current > 0) {
         usual += MEMORY * (Math.min(current, LIVE_RUN) - usual);
@@ -224,8 +218,11 @@ export function createLiveRuns(): LiveRuns {
       current += 1;
       lastAt = now;
     },
-    // A run longer than usual may be of any length.
-    expected: () => (current > Math.ceil(usual) ? LIVE_RUN : Math.max(1, Math.ceil(usual) - current + 1)),
+    /**
+     * How many requests of the current run are still to come, including the one that waits. A run longer than usual may
+     * be of any length.
+     */
+    expected: (): number => (current > Math.ceil(usual) ? LIVE_RUN : Math.max(1, Math.ceil(usual) - current + 1)),
   };
 }
 
@@ -234,20 +231,21 @@ export function createLiveRuns(): LiveRuns {
  * company's rate is what the limiter learned while the ceiling was lifted. After that, a drop in our rate means that
  * others call, and taking only a share of what they leave would be too little.
  */
-export interface SavedCeiling {
+export const freshCeiling = {
   /** Calls per second; null until measured. */
-  companyRate: number | null;
+  companyRate: null as number | null,
   /**
    * Since when the ceiling is lifted to measure the company's rate, until the limit was met a few times; null if not
    * lifted.
    */
-  measuringSince: number | null;
-  measuredAt: number;
-  meetings: number;
-  inMeeting: boolean;
+  measuringSince: 0 as number | null,
+  measuredAt: 0,
+  meetings: 0,
+  inMeeting: false,
   /** When the next permit is due at an even rate. */
-  tat: number;
-}
+  tat: 0,
+};
+export type SavedCeiling = typeof freshCeiling;
 
 /** Measure again after this time, because the company's rate may have changed. */
 const MEASURE_EVERY_MS = 3_600_000;

@@ -2,43 +2,41 @@ import { ConnectorError } from '../errors.ts';
 import type { Priority } from './rate-limit.ts';
 import { MOST_LIVE_IN_ROW } from './saved-rate-limit.ts';
 
-/** Calls of one process that wait for a permit: live before bulk, and within a priority the holders take turns. */
-interface Waiters {
-  /** Waits for `goNext`. Rejects with the signal's reason, and then calls `onGone`; also rejects when closed. */
-  wait(priority: Priority, holder: object, onGone: () => void, signal?: AbortSignal): Promise<void>;
-  count(priority: Priority): number;
-  all(): number;
-  /** Number of calls that go before a call which this holder would make now. */
-  ahead(priority: Priority, holder: object): number;
-  /** Lets the next call go; returns false if none waits. */
-  goNext(): boolean;
-  /** How long, in ms, the calls that went since the last `takeWaits` had waited. */
-  takeWaits(): Record<Priority, number[]>;
-  /** No permit will come any more: a key was renewed, or the process ends. */
-  close(): void;
-}
-
 interface Waiter {
   since: number;
   go: () => void;
   stop: () => void;
 }
 
-export function createWaiters(): Waiters {
-  const queues: Record<Priority, Turns<Waiter>> = { live: createTurns(), bulk: createTurns() };
+/** Calls of one process that wait for a permit: live before bulk, and within a priority the holders take turns. */
+export function createWaiters() {
+  const queues = { live: createTurns(), bulk: createTurns() };
   let waits: Record<Priority, number[]> = { live: [], bulk: [] };
   let liveInRow = 0;
   let closed = false;
   return {
-    async wait(priority, holder, onGone, signal) {
+    /** Waits for `goNext`. Rejects with the signal's reason, and then calls `onGone`; also rejects when closed. */
+    async wait(priority: Priority, holder: object, onGone: () => void, signal?: AbortSignal): Promise<void> {
       signal?.throwIfAborted();
       if (closed) throw rateLimitClosed();
-      await enqueue(queues[priority], holder, onGone, signal);
+      const { promise, resolve: go, reject } = Promise.withResolvers<void>();
+      const waiter: Waiter = { since: performance.now(), go, stop: () => reject(rateLimitClosed()) };
+      const onAbort = (): void => {
+        queues[priority].remove(holder, waiter);
+        reject(signal?.reason as Error);
+        onGone();
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      queues[priority].add(holder, waiter);
+      await promise.finally(() => signal?.removeEventListener('abort', onAbort));
     },
-    count: (priority) => queues[priority].count(),
-    all: () => queues.live.count() + queues.bulk.count(),
-    ahead: (priority, holder) => (priority === 'bulk' ? queues.live.count() : 0) + queues[priority].ahead(holder),
-    goNext() {
+    count: (priority: Priority): number => queues[priority].count(),
+    all: (): number => queues.live.count() + queues.bulk.count(),
+    /** Number of calls that go before a call which this holder would make now. */
+    ahead: (priority: Priority, holder: object): number =>
+      (priority === 'bulk' ? queues.live.count() : 0) + queues[priority].ahead(holder),
+    /** Lets the next call go; returns false if none waits. */
+    goNext(): boolean {
       const { live, bulk } = queues;
       const isBulkDue = live.count() === 0 || (liveInRow >= MOST_LIVE_IN_ROW && bulk.count() > 0);
       const priority = isBulkDue ? 'bulk' : 'live';
@@ -49,38 +47,19 @@ export function createWaiters(): Waiters {
       waiter.go();
       return true;
     },
-    takeWaits() {
+    /** How long, in ms, the calls that went since the last `takeWaits` had waited. */
+    takeWaits(): Record<Priority, number[]> {
       const taken = waits;
       waits = { live: [], bulk: [] };
       return taken;
     },
-    close() {
+    /** No permit will come any more: a key was renewed, or the process ends. */
+    close(): void {
       closed = true;
-      for (const waiter of Object.values(queues).flatMap((queue) => queue.takeAll())) waiter.stop();
+      for (const queue of Object.values(queues))
+        for (let waiter = queue.next(); waiter !== undefined; waiter = queue.next()) waiter.stop();
     },
   };
-}
-
-function enqueue(
-  queue: Turns<Waiter>,
-  holder: object,
-  onGone: () => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      queue.remove(holder, waiter);
-      reject(signal?.reason as Error);
-      onGone();
-    };
-    const end = (settle: () => void) => () => {
-      signal?.removeEventListener('abort', onAbort);
-      settle();
-    };
-    const waiter: Waiter = { since: performance.now(), go: end(resolve), stop: end(() => reject(rateLimitClosed())) };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    queue.add(holder, waiter);
-  });
 }
 
 /** The error for a call that waits while its connection is closed. */
@@ -93,49 +72,34 @@ export function rateLimitClosed(): ConnectorError {
 }
 
 /** A queue for several holders: holders take turns, and each holder's own calls go in order of arrival. */
-interface Turns<Waiting> {
-  add(holder: object, waiting: Waiting): void;
-  remove(holder: object, waiting: Waiting): void;
-  next(): Waiting | undefined;
-  count(): number;
-  /** How many waiting calls go before one that this holder would add now. */
-  ahead(holder: object): number;
-  takeAll(): Waiting[];
-}
-
-function createTurns<Waiting>(): Turns<Waiting> {
+function createTurns() {
   /** In the order of the turns. */
-  const queues = new Map<object, Waiting[]>();
-  const count = (): number => [...queues.values()].reduce((sum, { length }) => sum + length, 0);
+  const queues = new Map<object, Waiter[]>();
   return {
-    add(holder, waiting) {
+    add(holder: object, waiter: Waiter): void {
       const queue = queues.get(holder) ?? [];
-      queue.push(waiting);
+      queue.push(waiter);
       queues.set(holder, queue);
     },
-    remove(holder, waiting) {
-      const queue = queues.get(holder) ?? [];
-      queue.splice(queue.indexOf(waiting), 1);
-      if (queue.length === 0) queues.delete(holder);
+    remove(holder: object, waiter: Waiter): void {
+      const left = queues.get(holder)?.filter((one) => one !== waiter) ?? [];
+      if (left.length > 0) queues.set(holder, left);
+      else queues.delete(holder);
     },
-    next() {
+    next(): Waiter | undefined {
       const [turn] = queues;
       if (turn === undefined) return undefined;
       const [holder, queue] = turn;
       queues.delete(holder);
-      const waiting = queue.shift();
+      const waiter = queue.shift();
       if (queue.length > 0) queues.set(holder, queue);
-      return waiting;
+      return waiter;
     },
-    count,
-    ahead(holder) {
+    count: (): number => [...queues.values()].reduce((sum, { length }) => sum + length, 0),
+    /** How many waiting calls go before one that this holder would add now. */
+    ahead(holder: object): number {
       const own = queues.get(holder)?.length ?? 0;
       return [...queues.values()].reduce((sum, { length }) => sum + Math.min(length, own + 1), 0);
-    },
-    takeAll() {
-      const all = [...queues.values()].flat();
-      queues.clear();
-      return all;
     },
   };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { freshClimb } from '../../src/rate-limit/climb.ts';
 import { beginMeeting, noteRefusal } from '../../src/rate-limit/learned-rate-limit.ts';
 import { noteBan } from '../../src/rate-limit/new-rate.ts';
-import { freshClimb, type Meeting } from '../../src/rate-limit/saved-rate-limit.ts';
+import type { Meeting } from '../../src/rate-limit/saved-rate-limit.ts';
 import { banned, token, windowed } from '../limiter/bank.ts';
 import { conclude } from '../limiter/conclude.ts';
 import { drive } from '../limiter/drive.ts';

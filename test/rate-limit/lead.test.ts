@@ -1,14 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  type Asked,
-  askAgainMs,
-  freshCeiling,
-  leasePermits,
-  type SharedRateLimitState,
-} from '../../src/rate-limit/lease-permits.ts';
+import { type Asked, askAgainMs, leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { createHeldPermits, type HeldPermits } from '../../src/rate-limit/shared-rate-limit.ts';
-import { measureCompany } from '../../src/rate-limit/shares.ts';
+import { freshCeiling, measureCompany } from '../../src/rate-limit/shares.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
