@@ -20,7 +20,7 @@ import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
 import { batchesOf, has, hireColumns, hireOf, inTransaction, readClock, type Store } from './open-store.ts';
-import type { PersonKeyTable } from './schema.ts';
+import type { Row } from './schema.ts';
 import { readTenantState, siblingsOf } from './tenant-states.ts';
 
 /** A person, by one of their keys. */
@@ -271,8 +271,10 @@ const MOST_ROWS = 200;
 /** Another person has one of the keys by now. Rolls the transaction back. */
 class NameTaken extends Error {}
 
+type PersonKeyRow = Row<'person_keys'>;
+
 /** A key of one person, as in the table. */
-type Key = Pick<PersonKeyTable, 'scope' | 'kind' | 'value'>;
+type Key = Pick<PersonKeyRow, 'scope' | 'kind' | 'value'>;
 
 function keyOf(named: ByName): Key {
   if ('employee' in named) return { scope: named.employee.connection, kind: 'employee', value: named.employee.id };
@@ -356,31 +358,31 @@ function toPerson(rows: readonly LoadedRow[]): Person {
 
 const NOBODY: HireRef = { tenantId: '', jobCandidateId: '', period: IMPORTED_PERIOD };
 
-function candidateOf(row: Pick<PersonKeyTable, 'company' | 'candidate_id'>): Candidate {
+function candidateOf(row: Pick<PersonKeyRow, 'company' | 'candidate_id'>): Candidate {
   return { company: row.company ?? '', candidateId: row.candidate_id ?? '' };
 }
 
-type HireColumns = Pick<PersonKeyTable, 'tenant_id' | 'job_candidate_id' | 'period'>;
+type HireColumns = Pick<PersonKeyRow, 'tenant_id' | 'job_candidate_id' | 'period'>;
 
 function refOf({ tenant_id, job_candidate_id, period }: HireColumns): HireRef | undefined {
   if (tenant_id === null || job_candidate_id === null || period === null) return undefined;
   return hireOf({ tenant_id, job_candidate_id, period });
 }
 
-function keysOf(person: Person): PersonKeyTable[] {
+function keysOf(person: Person): PersonKeyRow[] {
   const { id: person_id, connection: scope, candidates, companies, employees, creating } = person;
   const none = { person_id, ...noHire, company: null, candidate_id: null, employee_number: null };
   const rest = { ...none, how: null, holder: null, at: null };
   const named = (one: Candidate) => ({ ...rest, value: valueOf(one), ...candidateColumns(one) });
   return [
-    ...candidates.map((one): PersonKeyTable => ({ ...named(one), scope, kind: 'candidate' })),
-    ...companies.map((of): PersonKeyTable => ({ ...named(of.candidate), scope: of.scope, kind: 'company' })),
-    ...employees.map((one): PersonKeyTable => {
+    ...candidates.map((one): PersonKeyRow => ({ ...named(one), scope, kind: 'candidate' })),
+    ...companies.map((of): PersonKeyRow => ({ ...named(of.candidate), scope: of.scope, kind: 'company' })),
+    ...employees.map((one): PersonKeyRow => {
       const { employee, number: employee_number, candidate, hire, how, since: at } = one;
       const columns = { ...candidateColumns(candidate), ...hireColumns(hire), employee_number, how, at };
       return { ...rest, scope, kind: 'employee', value: employee.id, ...columns };
     }),
-    ...creating.map(({ key: value, hire, holder, until: at }): PersonKeyTable => {
+    ...creating.map(({ key: value, hire, holder, until: at }): PersonKeyRow => {
       return { ...rest, scope, kind: 'creating', value, ...hireColumns(hire), holder, at };
     }),
   ];
@@ -438,7 +440,7 @@ export async function save(store: Store, found: readonly Person[], people: reado
 }
 
 /** Returns the keys that another person has already. */
-async function insertKeys({ kysely }: Store, rows: PersonKeyTable[]): Promise<PersonKeyTable[]> {
+async function insertKeys({ kysely }: Store, rows: PersonKeyRow[]): Promise<PersonKeyRow[]> {
   const inserted = await kysely
     .insertInto('person_keys')
     .values(rows)
@@ -446,7 +448,7 @@ async function insertKeys({ kysely }: Store, rows: PersonKeyTable[]): Promise<Pe
     .returning(['scope', 'kind', 'value'])
     .execute();
   if (inserted.length === rows.length) return [];
-  const isNew = (row: PersonKeyTable): boolean => inserted.some((one) => isSameKey(one, row));
+  const isNew = (row: PersonKeyRow): boolean => inserted.some((one) => isSameKey(one, row));
   return rows.filter((row) => !isNew(row));
 }
 
