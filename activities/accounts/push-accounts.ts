@@ -11,7 +11,6 @@ import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import {
   accountOf,
   claimStep,
-  type HireStepRow,
   hiresDueForStep,
   readStep,
   type SettledStep,
@@ -32,7 +31,16 @@ import { nameEmployee } from '../hire/unique-names.ts';
 import { employeeReference, type HireContext, newValues, sensitiveFields } from '../hire/with-hire.ts';
 import { outcomeUnknown, writeOnce } from '../hire/write-once.ts';
 import type { OwnRecord } from '../own-hris.ts';
-import { assertOurs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import {
+  assertAnswered,
+  assertOurs,
+  noted,
+  originOf,
+  type PushContext,
+  tell,
+  type Verdict,
+  waitFor,
+} from '../push/push-context.ts';
 
 /** Hires that ended longer ago than this and have no step yet are found only by a pass with `full`, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
@@ -40,44 +48,32 @@ const ENDED_WITHIN_MS = 30 * 86_400_000;
 const MOST_HINTS = 500;
 const CALL_MS = 30_000;
 
-/** A pass's tools and its results so far. */
-interface AccountRun {
-  context: PushContext;
+interface AccountRun extends PushContext {
   hints: readonly Hint[];
-  verdicts: Map<string, Verdict>;
-  /** For each request without an answer: how long it may still arrive, ms. */
-  waits: number[];
   /** Errors that made a destination unusable. */
   down: ConnectorError[];
-  beat: () => void;
 }
 
 /**
  * Gives each hired person an account in each further destination. This is a step of the hire with its own plan, intent
  * and question, and it delays no other step. The HR system's step came before and is not looked at again.
  */
-export async function pushAccounts(context: PushContext, beat: () => void): Promise<Verdict[]> {
+export async function pushAccounts(context: PushContext): Promise<void> {
   const { deps, connection, key, runId } = context;
   const { destinations } = connection.tenant;
   if (destinations === undefined) throw unconfigured(key.tenantId);
   const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
-  const run: AccountRun = { context, hints, verdicts: new Map(), waits: [], down: [], beat };
-  for (const row of await stepsToTell(deps.store, key.tenantId, runId)) tell(run, stepName(row), toldOf(row));
+  const run: AccountRun = { ...context, hints, down: [] };
+  for (const row of await stepsToTell(deps.store, key.tenantId, runId)) {
+    const { state, code, reason } = row;
+    if (state === 'done') tell(run, stepName(row), 'created');
+    else tell(run, stepName(row), code === UNCLEAR ? 'held' : 'quarantined', reason ?? code ?? '');
+  }
   for (const at of destinations.keys()) await fill(run, at);
   const [down] = run.down;
   if (down !== undefined) throw down;
   await clearHints(deps.store, key.tenantId, key.stream, hints);
-  if (run.waits.length > 0) throw outcomeUnknown('An account was asked for', Math.max(...run.waits));
-  return [...run.verdicts.values()];
-}
-
-function tell({ verdicts }: AccountRun, id: string, verdict: Omit<Verdict, 'id'>): void {
-  verdicts.set(id, { id, ...verdict });
-}
-
-function toldOf({ state, code, reason }: HireStepRow): Omit<Verdict, 'id'> {
-  if (state === 'done') return { kind: 'created' };
-  return { kind: code === UNCLEAR ? 'held' : 'quarantined', reason: reason ?? code ?? '' };
+  assertAnswered(run, 'An account was asked for');
 }
 
 function unconfigured(tenantId: string): ConnectorError {
@@ -92,11 +88,10 @@ const MOST_FAILURES = 3;
 
 /** Handles every hire that still has work in one destination. An error of one hire stops no other. */
 async function fill(run: AccountRun, at: number): Promise<void> {
-  const { context, beat } = run;
-  const { connection: name } = context.connection.tenant.destinations?.[at] ?? { connection: '' };
+  const { connection: name } = run.connection.tenant.destinations?.[at] ?? { connection: '' };
   let failures = 0;
   for await (const hire of dueHires(run, name)) {
-    await assertOurs(context);
+    await assertOurs(run);
     const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
     try {
       await stepInto(run, { at, hire, key: { ...ref, destination: name } });
@@ -106,7 +101,7 @@ async function fill(run: AccountRun, at: number): Promise<void> {
       failures += error.why.action === 'retry' ? 1 : MOST_FAILURES;
       if (failures >= MOST_FAILURES) return;
     }
-    beat();
+    run.beat();
   }
 }
 
@@ -128,8 +123,8 @@ class Down extends Error {
   }
 }
 
-async function* dueHires({ context, hints }: AccountRun, destination: string): AsyncGenerator<HireRow> {
-  const { deps, connection, key, full } = context;
+async function* dueHires(run: AccountRun, destination: string): AsyncGenerator<HireRow> {
+  const { deps, connection, key, full, hints } = run;
   const { tenant } = connection;
   const named = hints.map(({ recordId }) => recordId.split('/'));
   const isWhole = full || hints.some(({ recordId }) => recordId === WHOLE_LIST);
@@ -175,19 +170,18 @@ const WAITS = 'a person must decide whether an account is theirs';
 const DISMISSED = { kind: 'none', by: ['a person'] };
 
 async function stepInto(run: AccountRun, step: Step): Promise<void> {
-  const { context } = run;
-  const { store } = context.deps;
+  const { store } = run.deps;
   const { key, hire } = step;
   const before = await readStep(store, key);
   const { hold_id: holdId = null } = before ?? {};
   const hold = holdId === null ? undefined : await readHold(store, holdId);
-  if (hold?.closed_at === null) return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
+  if (hold?.closed_at === null) return tell(run, nameOf(key), 'held', WAITS);
   const isNext = before?.state === 'waiting' && before.code === UNCLEAR;
   if (isNext && (await tenantsHeldLike(store, 'ACCOUNT_%')).has(key.tenantId))
-    return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
-  const reference = employeeReference(context.connection.tenant, hire.candidate_id ?? '');
-  if (!(await claimStep(store, key, { reference, runId: context.runId })))
-    return tell(run, nameOf(key), { kind: 'skipped', reason: OF_THIS_PERSON });
+    return tell(run, nameOf(key), 'held', WAITS);
+  const reference = employeeReference(run.connection.tenant, hire.candidate_id ?? '');
+  if (!(await claimStep(store, key, { reference, runId: run.runId })))
+    return tell(run, nameOf(key), 'skipped', OF_THIS_PERSON);
   const answered = hold?.answer ?? undefined;
   const decisions = answered === undefined || hold === undefined ? undecided : decide([givenIn(hold, answered)]);
   try {
@@ -215,9 +209,9 @@ function givenIn({ answer_arguments: given, details }: HoldRow, answer: string) 
   return { answer, argument, details: JSON.parse(details) as Record<string, unknown> };
 }
 
-async function open({ context }: AccountRun, { at, key }: Step): Promise<Connection> {
+async function open({ connection }: AccountRun, { at, key }: Step): Promise<Connection> {
   try {
-    const opened = await context.connection.destinations?.of(at);
+    const opened = await connection.destinations?.of(at);
     if (opened !== undefined) return opened;
   } catch (error) {
     throw isConnectorError(error) ? new Down(key.destination, error) : error;
@@ -228,22 +222,21 @@ async function open({ context }: AccountRun, { at, key }: Step): Promise<Connect
 /** A refusal belongs to this step; an unknown outcome waits; any other error is the destination's. */
 async function settleTrouble(run: AccountRun, key: StepKey, hold: HoldRow | undefined, error: unknown): Promise<void> {
   if (!isConnectorError(error)) throw error;
-  const { store } = run.context.deps;
-  if (error.code === 'OUTCOME_UNKNOWN') return void run.waits.push(error.retryAfterMs ?? 0);
+  if (error.code === 'OUTCOME_UNKNOWN') return waitFor(run, error.retryAfterMs ?? 0);
   if (error.action !== 'reject') throw error;
   const { code, message: reason } = error;
   // If a person named an account that does not exist, they are asked again.
   const holdId = code === 'ACCOUNT_NOT_FOUND' ? null : (hold?.hold_id ?? null);
-  await settleStep(store, key, run.context.runId, { state: 'held', code, reason, hold_id: holdId });
-  tell(run, nameOf(key), { kind: 'quarantined', reason });
+  await settleStep(run.deps.store, key, run.runId, { state: 'held', code, reason, hold_id: holdId });
+  tell(run, nameOf(key), 'quarantined', reason);
 }
 
 type Settling = Omit<SettledStep, 'code' | 'reason' | 'hold_id'> & Partial<SettledStep>;
 
 async function settle({ run, key }: Taken, settled: Settling, kind: Verdict['kind']): Promise<void> {
   const { code = null, reason = null, hold_id = null } = settled;
-  await settleStep(run.context.deps.store, key, run.context.runId, { ...settled, code, reason, hold_id });
-  tell(run, nameOf(key), { kind, ...(reason !== null && { reason }) });
+  await settleStep(run.deps.store, key, run.runId, { ...settled, code, reason, hold_id });
+  tell(run, nameOf(key), kind, reason ?? undefined);
 }
 
 /** Finds or makes the person's account, and reads it back. */
@@ -269,7 +262,7 @@ async function give(taken: Taken): Promise<void> {
 
 /** The hire as its activities see it, with the destination in place of the HR system. */
 function contextOf({ run, key, hire, account, decisions, creation }: Taken): HireContext {
-  const { deps } = run.context;
+  const { deps } = run;
   const { destination, ...ref } = key;
   const row = { ...hire, employee_id: null, employee_number: null, connection: destination };
   return { deps, store: deps.store, connection: account, ref, row, answers: [], decisions, creation };
@@ -277,7 +270,7 @@ function contextOf({ run, key, hire, account, decisions, creation }: Taken): Hir
 
 /** The employee from the hire's first step. Reads the HR system only if the mapping needs more than the ids. */
 async function employeeMade({ run, hire, account }: Taken): Promise<Record<string, unknown>> {
-  const { hris } = run.context.connection;
+  const { hris } = run.connection;
   const employee = employeeOf(hire);
   const isRead = account.mapping.fields.some((field) =>
     pathsRead(field).some((path) => path.source === 'employee' && 'field' in path && !OWN.includes(path.field)),
@@ -301,7 +294,7 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
   const { key, run, reference } = taken;
   const noted = { kind: plan.kind, by: plan.by, reference, mapping: shortVersion(sources.mapping.hash) };
   const kept = JSON.stringify(plan.kind === 'link' ? { ...noted, account: plan.account.id } : noted);
-  const { store } = run.context.deps;
+  const { store } = run.deps;
   const open = {
     state: 'sending',
     plan: kept,
@@ -309,7 +302,7 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
     reason: null,
     hold_id: taken.hold?.hold_id ?? null,
   } as const;
-  if (!(await settleStep(store, key, run.context.runId, open))) return;
+  if (!(await settleStep(store, key, run.runId, open))) return;
   if (plan.kind === 'link') return see(taken, sources, { account: plan.account, isNew: false });
   const named = await nameEmployee(context, sources.names);
   if (named.verdict === 'hold') throw rejected(named.hold.code, named.hold.message);
@@ -323,7 +316,7 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
  */
 async function planAccount(taken: Taken, context: HireContext, fields: EmployeeFields): Promise<AccountPlan> {
   const { key, account, reference, decisions, creation, run } = taken;
-  const earlier = decisions.link === undefined ? await accountOf(run.context.deps.store, key, reference) : undefined;
+  const earlier = decisions.link === undefined ? await accountOf(run.deps.store, key, reference) : undefined;
   const id = decisions.link ?? earlier?.id;
   const known = id === undefined ? undefined : await readEmployee(account.hris, employeeIn(key.destination, id));
   const { jobCandidateId, destination } = key;
@@ -366,7 +359,7 @@ function isOfAnother({ account, reference }: Taken, shown: Pick<OwnRecord, 'refe
 async function ask(taken: Taken, hold: HoldRequest): Promise<void> {
   const { key, run } = taken;
   const { jobCandidateId, destination, tenantId } = key;
-  const { store } = run.context.deps;
+  const { store } = run.deps;
   const { holdId } = await openHold(store, { tenantId, ...hold });
   const details = JSON.parse((await readHold(store, holdId))?.details ?? '{}') as Partial<StepKey>;
   const isOurs = details.jobCandidateId === jobCandidateId && details.destination === destination;
@@ -386,7 +379,7 @@ async function create(
   { fields, mapping, sinceRead }: Sources,
 ): Promise<Made | undefined> {
   const { key, run, account, reference, decisions } = taken;
-  const { deps } = run.context;
+  const { deps } = run;
   const verb = verbOf(key);
   const once = await writeOnce<CreateResult<KnownEmployee>, { reference: string }>({
     store: deps.store,
@@ -403,7 +396,7 @@ async function create(
     },
     sinceRead,
     note: (_pinned, intent) =>
-      recordWrites(deps.store, { ...originOf(run.context, mapping.hash), intent }, [
+      recordWrites(deps.store, { ...originOf(run, mapping.hash), intent }, [
         writeOf(taken, { kind: 'create', changes: newValues(fields), sensitive: sensitiveFields(context) }),
       ]),
     send: (pinned, guard) => account.hris.employees.create(fields, pinned.reference, guard),
@@ -437,7 +430,7 @@ function writeOf(
 /** Ends the step once the account was read back. Reactivates the account of a person who came back. */
 async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew }: Made): Promise<void> {
   const { key, run, account: destination } = taken;
-  const { deps } = run.context;
+  const { deps } = run;
   const { employees, capabilities } = destination.hris;
   const shown = await readEmployee(destination.hris, account);
   // A create without an answer may have been found by the person's address, without a reference.
@@ -455,7 +448,7 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
       foreignId: account.id,
     };
     const send = () => rehire(account, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
-    await noted(run.context, [write], send);
+    await noted(run, [write], send);
   }
   await settle(taken, { state: 'done', account_id: account.id }, isNew ? 'created' : 'updated');
 }

@@ -6,16 +6,15 @@ import { forgetAllowed } from '../../src/store/streams.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
 import { readText } from '../../src/values/transforms.ts';
-import { assertFew } from '../push/by-rule.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { assertFew, type PushContext, tell } from '../push/push-context.ts';
 
 /**
  * Stores booked slots, with name and time zone of their schedule, for the tenant's calendar addresses. No event reports
  * bookings (section 6), so both lists are read. A changed event gets a higher sequence number, as calendars require. A
  * booking that two passes in a row do not show is cancelled.
  */
-export async function pushCalendar(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, connection, key } = context;
+export async function pushCalendar(context: PushContext): Promise<void> {
+  const { deps, connection, key, beat } = context;
   const { partner } = connection;
   const schedules = await partner.readAll(contract.bookingSchedules.list, {});
   beat();
@@ -24,9 +23,8 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
   const names = new Map(schedules.items.map(({ id, name, timezone }) => [String(id), { name, timezone }]));
   const known = await readCalendar(deps.store, key.tenantId);
   const now = await readClock(deps.store);
-  const verdicts: Verdict[] = bookings.unreadable.map(({ id, index, reason }) => {
-    return { id: id ?? `booking ${index + 1}`, kind: 'quarantined', reason };
-  });
+  for (const { id, index, reason } of bookings.unreadable)
+    tell(context, id ?? `booking ${index + 1}`, 'quarantined', reason);
   const shown = new Set<string>();
   const changed: Event[] = [];
   const records = bookings.items.flatMap((item) => pullStreams.bookings.toRecords?.(item, {}) ?? []);
@@ -36,7 +34,7 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
     if (erased.has(id)) continue;
     const startsAt = instantOf(booking['scheduledStartAt']);
     if (startsAt === undefined) {
-      verdicts.push({ id, kind: 'quarantined', reason: 'scheduledStartAt: is no time' });
+      tell(context, id, 'quarantined', 'scheduledStartAt: is no time');
       continue;
     }
     shown.add(id);
@@ -54,7 +52,7 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
     };
     const before = known.get(id);
     const kind = before === undefined ? 'created' : isAsBefore(event, before) ? 'unchanged' : 'updated';
-    verdicts.push({ id, kind });
+    tell(context, id, kind);
     const sequence = (before?.sequence ?? -1) + (kind === 'unchanged' ? 0 : 1);
     if (kind !== 'unchanged' || before?.missed !== 0)
       changed.push({ tenant_id: key.tenantId, booking_id: id, ...event, sequence, missed: 0, cancelled_at: null });
@@ -67,9 +65,8 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
   if (isSure) await assertFew(context, { fresh: cancelled.length, most, code: 'MASS_CANCELLED', message });
   const events = [...changed, ...(isSure ? gone : [])];
   await saveCalendar(deps.store, key.tenantId, { events, endedBefore: new Date(now - KEPT_MS).toISOString() });
-  if (isSure) for (const { booking_id: id } of cancelled) verdicts.push({ id, kind: 'updated' });
+  if (isSure) for (const { booking_id: id } of cancelled) tell(context, id, 'updated');
   await forgetAllowed(deps.store, key);
-  return verdicts;
 }
 
 type Event = Omit<CalendarEvent, 'changed_at'>;

@@ -21,9 +21,9 @@ import type { HireRow } from '../../src/store/schema.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
 import { becameAnother } from '../hire/read-employee.ts';
-import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
+import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
-import { createFailures, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { assertAnswered, createFailures, originOf, type PushContext, tell, waitFor } from '../push/push-context.ts';
 import { type ListedDocument, type ListedDocuments, listDocuments, STEP_NOT_TOLD } from './list-documents.ts';
 
 /** A document that appears later than this after the end of its hire is found only by a pass with `full`, ms. */
@@ -31,14 +31,9 @@ const ENDED_WITHIN_MS = 30 * 86_400_000;
 /** Most hints per pass; the next pass takes the rest. */
 const MOST_HINTS = 500;
 
-/** A pass's tools and its results so far. */
-interface DocumentRun {
-  context: PushContext;
+interface DocumentRun extends PushContext {
   files: NonNullable<OwnHris['files']>;
   kinds: readonly DocumentKind[];
-  verdicts: Map<string, Verdict>;
-  waits: number[];
-  beat: () => void;
   /** Records that a person asked for again. */
   named: ReadonlySet<string>;
 }
@@ -47,23 +42,23 @@ interface DocumentRun {
  * Copies documents of finished hires into the records of their employees. Looks at a hire when it has ended, whenever
  * an event reports a signed or verified document, and once per `wholeWithin` for thirty days.
  */
-export async function pushDocuments(context: PushContext, beat: () => void): Promise<Verdict[]> {
+export async function pushDocuments(context: PushContext): Promise<void> {
   const { store } = context.deps;
   const hints = await readHints(store, context.key.tenantId, context.key.stream, MOST_HINTS);
   const named = new Set(hints.map(({ recordId }) => recordId));
-  const run: DocumentRun = { context, ...wanted(context), verdicts: await told(context), named, waits: [], beat };
+  const run: DocumentRun = { ...context, ...wanted(context), named };
+  await tellEarlier(run);
   const failures = createFailures();
   const failed = new Set<string | null>();
   for await (const hire of dueHires(context, hints)) {
     const one = await failures.tryOne(() => pushHire(run, hire));
     if ('failed' in one) failed.add(hire.job_candidate_id).add(hire.onboarding_candidate_id);
-    else if (!one.done) return [...run.verdicts.values()];
+    else if (!one.done) return;
   }
   const done = hints.filter(({ recordId }) => !failed.has(hireOfHint(recordId)));
   await clearHints(store, context.key.tenantId, context.key.stream, done);
-  if (run.waits.length > 0) throw outcomeUnknown('A document was sent', Math.max(...run.waits));
+  assertAnswered(run, 'A document was sent');
   failures.end();
-  return [...run.verdicts.values()];
 }
 
 function wanted({ connection, key }: PushContext): Pick<DocumentRun, 'files' | 'kinds'> {
@@ -76,15 +71,10 @@ function wanted({ connection, key }: PushContext): Pick<DocumentRun, 'files' | '
 }
 
 /** Verdicts from the store, so that a repeated attempt also counts what the attempt before it delivered. */
-async function told({ deps, key, runId }: PushContext): Promise<Map<string, Verdict>> {
-  const rows = await documentsToTell(deps.store, key.tenantId, runId);
-  return new Map(
-    rows.map(({ job_candidate_id: jobCandidateId, document, state, reason }) => {
-      const id = `${jobCandidateId}/${document}`;
-      const verdict = state === 'delivered' ? { kind: 'created' as const } : { kind: 'quarantined' as const };
-      return [id, { id, ...verdict, ...(reason === null ? {} : { reason }) }];
-    }),
-  );
+async function tellEarlier(run: DocumentRun): Promise<void> {
+  const rows = await documentsToTell(run.deps.store, run.key.tenantId, run.runId);
+  for (const { job_candidate_id: jobCandidateId, document, state, reason } of rows)
+    tell(run, `${jobCandidateId}/${document}`, state === 'delivered' ? 'created' : 'quarantined', reason ?? undefined);
 }
 
 async function* dueHires(
@@ -112,28 +102,24 @@ const hireOfHint = (recordId: string): string => recordId.split('/')[0] ?? recor
 
 /** Returns false if another run took over. */
 async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
-  const { context, verdicts, waits } = run;
-  const { store } = context.deps;
+  const { store } = run.deps;
   const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
   const listed = await listOrReason(run, hire);
   if ('reason' in listed) {
-    verdicts.set(ref.jobCandidateId, { id: ref.jobCandidateId, kind: 'quarantined', reason: listed.reason });
+    tell(run, ref.jobCandidateId, 'quarantined', listed.reason);
     await noteDocumentLook(store, ref, true);
-    return touchRun(store, context.key, context.runId);
+    return touchRun(store, run.key, run.runId);
   }
   let again = listed.unread.length > 0;
-  for (const { key, reason } of listed.unread) {
-    const id = documentId(ref, key);
-    verdicts.set(id, { id, kind: 'quarantined', reason });
-  }
+  for (const { key, reason } of listed.unread) tell(run, documentId(ref, key), 'quarantined', reason);
   for (const document of listed.documents) {
-    if (!(await touchRun(store, context.key, context.runId))) return false;
+    if (!(await touchRun(store, run.key, run.runId))) return false;
     const delivered = await deliverOne(run, { hire, ref, document });
     run.beat();
     again ||= delivered.kind === 'waiting' || delivered.kind === 'skipped';
     const id = documentId(ref, document.key);
-    if (delivered.kind === 'waiting') waits.push(delivered.waitMs);
-    else if (delivered.kind !== 'unchanged' || !verdicts.has(id)) verdicts.set(id, { id, ...delivered });
+    if (delivered.kind === 'waiting') waitFor(run, delivered.waitMs);
+    else if (delivered.kind !== 'unchanged' || !run.verdicts.has(id)) run.verdicts.set(id, { id, ...delivered });
   }
   const unlisted = await leaveUnlisted(run, ref, listed.documents);
   await noteDocumentLook(store, ref, again || unlisted);
@@ -145,12 +131,8 @@ const UNLISTED =
   'arrived whole. Check the record in the HR system.';
 
 /** Gives up documents that were sent but are not read back nor listed any more. Returns whether some still wait. */
-async function leaveUnlisted(
-  { context, verdicts }: DocumentRun,
-  ref: HireRef,
-  listed: readonly ListedDocument[],
-): Promise<boolean> {
-  const { deps, connection } = context;
+async function leaveUnlisted(run: DocumentRun, ref: HireRef, listed: readonly ListedDocument[]): Promise<boolean> {
+  const { deps, connection } = run;
   const { rows, now } = await readHireDocuments(deps.store, ref);
   const keys = new Set(listed.map(({ key }) => key));
   const left = [...rows.values()].filter(
@@ -159,8 +141,7 @@ async function leaveUnlisted(
   const over = left.filter((row) => (row.give_up_at ?? 0) + connection.hris.capabilities.readLagMs <= now);
   for (const { document, attempt } of over) {
     await settleDocument(deps.store, { ...ref, document, attempt }, { state: 'unlike', reason: UNLISTED });
-    const id = documentId(ref, document);
-    verdicts.set(id, { id, kind: 'quarantined', reason: UNLISTED });
+    tell(run, documentId(ref, document), 'quarantined', UNLISTED);
   }
   return left.length > over.length;
 }
@@ -170,9 +151,10 @@ function documentId({ jobCandidateId }: HireRef, document: string): string {
 }
 
 async function deliverOne(
-  { context, files, named }: DocumentRun,
+  context: DocumentRun,
   { hire, ref, document }: { hire: HireRow; ref: HireRef; document: ListedDocument },
 ): Promise<Delivered> {
+  const { files, named } = context;
   const { rows, now } = await readHireDocuments(context.deps.store, ref);
   const row = rows.get(document.key);
   const employee = employeeOf(hire);
@@ -183,11 +165,11 @@ async function deliverOne(
 
 /** If the documents of one hire cannot be listed, the other hires go on. */
 async function listOrReason(
-  { context, kinds }: DocumentRun,
+  { connection, kinds }: DocumentRun,
   hire: HireRow,
 ): Promise<ListedDocuments | { reason: string }> {
   try {
-    return await listDocuments(context.connection, hire, kinds);
+    return await listDocuments(connection, hire, kinds);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
     return { reason: error.message };

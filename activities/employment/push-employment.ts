@@ -21,7 +21,7 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { hintRunning } from '../connections.ts';
 import { encodeTargets, ownValues } from '../fields/field-values.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
-import { createFailures, noted, type PushContext, type Verdict } from '../push/push-context.ts';
+import { createFailures, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
 
 /** The stream that exchanges fields; it gets hints about employees to read again. */
 const FIELDS = 'employees';
@@ -34,22 +34,21 @@ const AT_ONCE = 8;
  * Handles the employees that changed in the HRIS page by page, or all linked employees if the HRIS does not report
  * changes. Another stream exchanges their fields and gets hints about which employees to read again.
  */
-export async function pushEmployment(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const verdicts = new Map<string, Verdict>();
+export async function pushEmployment(context: PushContext): Promise<void> {
+  const { verdicts } = context;
   const failures = createFailures();
   for await (const page of pagesOf(context)) {
-    for (const id of page.gone) verdicts.set(id, { id, kind: 'skipped', reason: 'deleted in the HR system' });
+    for (const id of page.gone) tell(context, id, 'skipped', 'deleted in the HR system');
     for (const verdict of await pushPage(context, page, failures)) {
       // Hints and the list of changes may name the same employee, or the list twice.
       const isSeenAgain = verdict.kind === 'unchanged' && verdicts.get(verdict.id)?.kind === 'updated';
       if (!isSeenAgain) verdicts.set(verdict.id, verdict);
     }
     await page.done();
-    beat();
+    context.beat();
     if (!(await touchRun(context.deps.store, context.key, context.runId))) break;
   }
   failures.end();
-  return [...verdicts.values()];
 }
 
 interface Page extends Pick<ChangedEmployees, 'employees' | 'gone' | 'unread'> {
@@ -67,7 +66,7 @@ async function* pagesOf(context: PushContext): AsyncGenerator<Page> {
   const { deps, key, hinted } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   yield* hintedPages(context, hints);
-  if (hinted === true && !hints.some(isWhole)) return;
+  if (hinted && !hints.some(isWhole)) return;
   yield* context.connection.hris.changes === undefined ? everyPage(context) : changedPages(context);
 }
 

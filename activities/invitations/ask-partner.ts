@@ -21,8 +21,7 @@ import { newValues } from '../hire/with-hire.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { assertFew } from '../push/by-rule.ts';
-import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { assertFew, assertOurs, leftMs, originOf, type PushContext, tell, waitFor } from '../push/push-context.ts';
 
 // A rule names an assessment (section 4.6), to which one request invites many people, or an assessment flow (section
 // 4.7), to which people are assigned one by one; a list shows who is in a flow.
@@ -39,8 +38,6 @@ export interface Met extends Invitee {
 
 interface MoveRun extends PushContext {
   settings: Settings;
-  verdicts: Map<string, Verdict>;
-  waitMs: number;
 }
 
 interface Due {
@@ -55,6 +52,11 @@ export function targetOf({ assessment = '', flow }: { assessment?: string | unde
 
 export function flowOf(target: string): number | undefined {
   return target.startsWith(FLOW) ? Number(target.slice(FLOW.length)) : undefined;
+}
+
+/** The record of an invitation or move. */
+export function nameOf({ jobCandidateId, assessmentId }: Invitee): string {
+  return `${jobCandidateId} to ${assessmentId}`;
 }
 
 /** Whether a job candidate is in a flow; undefined if the flow's list cannot tell. */
@@ -197,7 +199,7 @@ export function entryOf(
  * the intent, sends one request and stores the outcome. Nobody is moved back, into a hiring stage, or a second time:
  * somebody may have moved them elsewhere.
  */
-export async function moveOn(run: MoveRun, people: readonly Met[], beat: () => void): Promise<void> {
+export async function moveOn(run: MoveRun, people: readonly Met[]): Promise<void> {
   await settleLeft(run, people);
   const due: Due[] = [];
   const moving = people.filter(({ rule }) => rule.moveTo !== undefined);
@@ -214,7 +216,7 @@ export async function moveOn(run: MoveRun, people: readonly Met[], beat: () => v
   for (const one of due) {
     await assertOurs(run);
     await move(run, one, pipelines);
-    beat();
+    run.beat();
   }
 }
 
@@ -247,10 +249,10 @@ async function findDue(run: MoveRun, target: string, people: readonly Met[]): Pr
   for (const met of people) {
     const { state, job_candidate_id: asked } = invited.get(met.candidateId) ?? {};
     const before = moves.get(met.jobCandidateId);
-    if (before?.state === 'refused' && !run.full) note(run, met, 'quarantined', refusedAs(before.code));
+    if (before?.state === 'refused' && !run.full) tell(run, nameOf(met), 'quarantined', refusedAs(before.code));
     if (state !== 'invited' || asked !== met.jobCandidateId || !mayMove(run, before)) continue;
     const waitMs = before?.state === 'sent' ? leftMs({ deps }, before, now) : 0;
-    run.waitMs = Math.max(run.waitMs, waitMs);
+    waitFor(run, waitMs);
     if (waitMs <= 0) open.push({ met, before });
   }
   if (open.length === 0) return [];
@@ -285,7 +287,7 @@ async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipe
     rule,
     pipelines.find(({ id }) => String(id) === shownId(presence.job?.['pipelineId'])),
   );
-  if ('reason' in to) return note(run, met, 'quarantined', to.reason);
+  if ('reason' in to) return tell(run, nameOf(met), 'quarantined', to.reason);
   const clock = startClock();
   const changes = newValues({ stageId: to.stageId, flow });
   const written = { target: 'stage', recordId: jobCandidateId, kind: 'update' as const, changes, sensitive: [] };
@@ -309,17 +311,17 @@ async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipe
     await connection.partner.jobCandidates.move(input, { signal, beforeSend });
     await settleMove(store, row, { state: 'done' });
     await settleWrites(store, writeId, 'done');
-    note(run, met, 'updated');
+    tell(run, nameOf(met), 'updated');
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     // A move may be sent again, so the client reports a missing answer as worth a retry.
     const isHeard = error.code === 'DEADLINE_PASSED' || !['retry', 'unknown'].includes(error.action);
-    if (!isHeard) return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
+    if (!isHeard) return waitFor(run, limits.giveUpMs);
     const isRefused = error.action === 'reject';
     await settleWrites(store, writeId, isRefused ? 'refused' : 'absent');
     await settleMove(store, row, { state: isRefused ? 'refused' : 'absent', code: error.code });
     if (!isRefused) throw error;
-    note(run, met, 'quarantined', refusedAs(error.code));
+    tell(run, nameOf(met), 'quarantined', refusedAs(error.code));
   }
 }
 
@@ -345,9 +347,4 @@ function nextStage(
   if (hiring.some((name) => isNamed(to, name)))
     return { reason: `${moveTo} is a hiring stage, and only a person hires` };
   return { stageId: String(to.id) };
-}
-
-function note({ verdicts }: MoveRun, met: Met, kind: Verdict['kind'], reason?: string): void {
-  const id = `${met.jobCandidateId} to ${met.assessmentId}`;
-  verdicts.set(id, reason === undefined ? { id, kind } : { id, kind, reason });
 }

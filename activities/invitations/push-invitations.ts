@@ -22,11 +22,22 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { newValues } from '../hire/with-hire.ts';
-import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
+import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, listStage } from '../presence/stage-filter.ts';
-import { assertFew, creditsOf } from '../push/by-rule.ts';
-import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import {
+  assertAnswered,
+  assertFew,
+  assertOurs,
+  creditsOf,
+  isHeldBack,
+  leftMs,
+  originOf,
+  type PushContext,
+  sendOnce,
+  tell,
+  type Verdict,
+} from '../push/push-context.ts';
 import {
   askPartner,
   entryOf,
@@ -38,6 +49,7 @@ import {
   type Met,
   mostWith,
   moveOn,
+  nameOf,
   outcomeOf,
   readFlow,
   readFlows,
@@ -52,29 +64,32 @@ import {
  * 4.6), so an invitation that is not found is sent again: the partner skips a person who is invited already, and we
  * count that as ours.
  */
-export async function pushInvitations(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, connection, key } = context;
+export async function pushInvitations(context: PushContext): Promise<void> {
+  const { deps, connection, key, verdicts, beat } = context;
   const settings = connection.tenant.invitations;
-  if (settings === undefined) throw unconfigured(context);
+  if (settings === undefined)
+    throw rejected(
+      'INVITATIONS_UNCONFIGURED',
+      `Nobody can be invited for ${key.tenantId}: the tenant file has no section invitations. ` +
+        'Add "invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }" and apply it.',
+    );
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   const { waitMs, searched } = await settleOpen(context, hints);
   beat();
-  const isWhole = context.hinted !== true || hints.some(({ recordId }) => recordId === WHOLE_LIST);
+  const isWhole = !context.hinted || hints.some(({ recordId }) => recordId === WHOLE_LIST);
   const looked = isWhole ? undefined : hints;
   const { people, unread, sinceRead } = await findPeople(context, settings, looked);
   beat();
-  const verdicts = new Map(unread.map((one) => [one.id, one]));
-  if (!isWhole) for (const one of await stillUnread(context, hints)) verdicts.set(one.id, one);
-  const run = { ...context, settings, looked, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
-  await inviteAll(run, people, beat);
-  if (isWhole) await moveOn(run, people, beat);
+  for (const one of [...unread, ...(isWhole ? [] : await stillUnread(context, hints))]) verdicts.set(one.id, one);
+  const run = { ...context, settings, looked, sinceRead, searched, waitMs, isOutOfCredits: false };
+  await inviteAll(run, people);
+  if (isWhole) await moveOn(run, people);
   if (isWhole && searched.size > 0) await letGo(run, people);
-  if (run.waitMs > 0) throw outcomeUnknown('A request', run.waitMs);
+  assertAnswered(run, 'A request');
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   // People who wait for credits still need what a person allowed.
-  const isOver = [...verdicts.values()].every(({ kind }) => kind !== 'held');
-  if (isWhole && isOver) await forgetAllowed(deps.store, key);
-  return verdictsOf(run);
+  if (isWhole && !isHeldBack(run)) await forgetAllowed(deps.store, key);
+  await tellRefused(run);
 }
 
 type Settings = NonNullable<Tenant['invitations']>;
@@ -87,18 +102,7 @@ interface InviteRun extends PushContext {
   sinceRead: Elapsed;
   /** Attempts without an answer that were searched for after their deadline. */
   searched: ReadonlySet<string>;
-  verdicts: Map<string, Verdict>;
-  /** Time until requests without an answer can be looked up. */
-  waitMs: number;
   isOutOfCredits: boolean;
-}
-
-function unconfigured({ key }: PushContext): ConnectorError {
-  return rejected(
-    'INVITATIONS_UNCONFIGURED',
-    `Nobody can be invited for ${key.tenantId}: the tenant file has no section invitations. ` +
-      'Add "invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }" and apply it.',
-  );
 }
 
 // Outcomes of earlier requests.
@@ -310,7 +314,7 @@ interface Planned {
 
 const NO_CREDITS = 'INVITATION_CREDITS';
 
-async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () => void): Promise<void> {
+async function inviteAll(run: InviteRun, people: readonly Invitee[]): Promise<void> {
   const planned = Map.groupBy(await planAll(run, people), ({ invitee }) => invitee.assessmentId);
   const flows = await readFlows(run.connection.partner, [...planned.keys()]);
   const isNew = ({ before, invitee: { assessmentId, jobCandidateId } }: Planned): boolean =>
@@ -337,7 +341,7 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () =>
       await assertOurs(run);
       if (some.length > 0) await invite(run, target, some, isIn);
       if (run.isOutOfCredits) holdBack(run, rest.splice(0));
-      beat();
+      run.beat();
     }
   }
 }
@@ -350,10 +354,8 @@ async function stillThere(run: InviteRun, planned: readonly Planned[]): Promise<
 }
 
 /** Plans invitations for people in the stages, and reports a verdict for the others. */
-async function planAll(
-  { deps, key, full, searched, verdicts }: InviteRun,
-  people: readonly Invitee[],
-): Promise<Planned[]> {
+async function planAll(run: InviteRun, people: readonly Invitee[]): Promise<Planned[]> {
+  const { deps, key, full, searched } = run;
   const planned: Planned[] = [];
   for (const [assessmentId, some] of Map.groupBy(people, (one) => one.assessmentId)) {
     const ids = some.map(({ candidateId }) => candidateId);
@@ -363,14 +365,10 @@ async function planAll(
       const isDue = before?.state === 'sent' && searched.has(attemptOf(before));
       const isWanted = before === undefined || before.state === 'absent' || (full && before.state === 'refused');
       if (isWanted || isDue) planned.push({ invitee, before });
-      else if (before.state !== 'refused') verdicts.set(nameOf(invitee), { id: nameOf(invitee), kind: 'unchanged' });
+      else if (before.state !== 'refused') tell(run, nameOf(invitee), 'unchanged');
     }
   }
   return planned;
-}
-
-function nameOf({ jobCandidateId, assessmentId }: Invitee): string {
-  return `${jobCandidateId} to ${assessmentId}`;
 }
 
 /**
@@ -387,11 +385,9 @@ async function letGo({ deps, key, searched }: InviteRun, people: readonly Invite
   await settleInvitations(deps.store, left, { state: 'absent', code: 'UNANSWERED', in_doubt: 1 });
 }
 
-function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
-  for (const { invitee } of planned) {
-    const id = nameOf(invitee);
-    verdicts.set(id, { id, kind: 'held', reason: 'the hiring platform has no credits for invitations' });
-  }
+function holdBack(run: InviteRun, planned: readonly Planned[]): void {
+  for (const { invitee } of planned)
+    tell(run, nameOf(invitee), 'held', 'the hiring platform has no credits for invitations');
 }
 
 /**
@@ -412,19 +408,17 @@ async function invite(run: InviteRun, assessmentId: string, planned: readonly Pl
     await settleInvitations(store, rows, { state: 'invited', code: 'ALREADY_INVITED' });
     return settleWrites(store, writeId, 'absent');
   }
-  try {
-    const { signal, beforeSend } = guardFor('invite', limits.giveUpMs, clock, run.sinceRead);
-    const taken = await askPartner(connection.partner, assessmentId, inOrder(rows), { signal, beforeSend });
-    await settleInvitations(store, rows, taken);
-    await settleWrites(store, writeId, 'done');
-    for (const { invitee } of planned) run.verdicts.set(nameOf(invitee), { id: nameOf(invitee), kind: 'created' });
-    if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
-    run.isOutOfCredits = false;
-  } catch (error) {
-    if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
-    await settleRefused(run, { assessmentId, planned, rows, writeId, error });
-  }
+  const { signal, beforeSend } = guardFor('invite', limits.giveUpMs, clock, run.sinceRead);
+  const sent = await sendOnce(run, writeId, () =>
+    askPartner(connection.partner, assessmentId, inOrder(rows), { signal, beforeSend }),
+  );
+  if (sent === undefined) return;
+  if ('error' in sent) return settleRefused(run, { assessmentId, planned, rows, error: sent.error });
+  await settleInvitations(store, rows, sent.answer);
+  await settleWrites(store, writeId, 'done');
+  for (const { invitee } of planned) tell(run, nameOf(invitee), 'created');
+  if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
+  run.isOutOfCredits = false;
 }
 
 function writeOf({ jobCandidateId, candidateId, assessmentId }: Invitee) {
@@ -438,15 +432,13 @@ interface Refused {
   assessmentId: string;
   planned: readonly Planned[];
   rows: readonly InvitationRow[];
-  writeId: string;
   error: ConnectorError;
 }
 
 /** The partner took none of the invitations. */
-async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writeId, error }: Refused): Promise<void> {
+async function settleRefused(run: InviteRun, { assessmentId, planned, rows, error }: Refused): Promise<void> {
   const { store } = run.deps;
   const { tenantId } = run.key;
-  await settleWrites(store, writeId, error.action === 'reject' ? 'refused' : 'absent');
   if (error.status === 402) {
     await settleInvitations(store, rows, { state: 'absent', code: NO_CREDITS });
     await openHold(store, { tenantId, ...holdOf(NO_CREDITS, { assessmentId }) });
@@ -456,7 +448,9 @@ async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writ
   const isMissing = error.code === 'NOT_FOUND';
   if (isMissing && flowOf(assessmentId) === undefined && !(await isAssessment(run.connection.partner, assessmentId))) {
     await settleInvitations(store, rows, { state: 'absent', code: error.code });
-    for (const { invitee } of planned) run.verdicts.set(nameOf(invitee), notShown(invitee));
+    const reason =
+      'the hiring platform shows no such assessment: correct the rule in the tenant file, or restore it there';
+    for (const { invitee } of planned) tell(run, nameOf(invitee), 'quarantined', reason);
     return;
   }
   const isOfOne = isMissing || error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
@@ -470,12 +464,6 @@ async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writ
   for (const some of [rows.slice(0, half), rows.slice(half)]) await invite(run, assessmentId, some.map(again));
 }
 
-function notShown(invitee: Invitee): Verdict {
-  const reason =
-    'the hiring platform shows no such assessment: correct the rule in the tenant file, or restore it there';
-  return { id: nameOf(invitee), kind: 'quarantined', reason };
-}
-
 function again(row: InvitationRow): Planned {
   const { assessment_id: assessmentId, candidate_id: candidateId, job_candidate_id: jobCandidateId } = row;
   return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
@@ -484,17 +472,15 @@ function again(row: InvitationRow): Planned {
 /** A batch may say in words of its own that it is over (A4): it is asked for again, but people are told. */
 const OUTCOME_MS = 3_600_000;
 
-/** Verdicts of this run, of people that the partner still refuses, and of those without an outcome. */
-async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]> {
-  const { rows, now } = await readOpenInvitations(deps.store, key.tenantId);
+/** Tells of people that the partner still refuses, and of those without an outcome. */
+async function tellRefused(run: InviteRun): Promise<void> {
+  const { rows, now } = await readOpenInvitations(run.deps.store, run.key.tenantId);
   const isLate = (row: InvitationRow) => row.state === 'taken' && now - (row.sent_at ?? now) > OUTCOME_MS;
   for (const row of rows.filter((one) => one.state === 'refused' || isLate(one))) {
-    const id = nameOf(again(row).invitee);
     const reason =
       row.state === 'taken' || row.code === NO_OUTCOME
         ? 'the hiring platform reports no outcome of their invitation'
         : `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
-    verdicts.set(id, { id, kind: 'quarantined', reason });
+    tell(run, nameOf(again(row).invitee), 'quarantined', reason);
   }
-  return [...verdicts.values()];
 }

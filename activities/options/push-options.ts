@@ -32,7 +32,7 @@ import {
 } from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
-import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
+import { assertOurs, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
 import { stopAt } from '../streams/reading.ts';
 import { type Asking, holdersOf, lookWhoHolds, NO_USES, type Place, readPlaces } from './who-holds.ts';
 
@@ -46,9 +46,8 @@ type OptionSet = NonNullable<Tenant['options']>[number];
  * tells who holds which option of any field. A refused or held field stops no other field. A field that waits for a
  * person is skipped, so that they decide about exactly what they were told.
  */
-export async function pushOptions(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, connection, key } = context;
-  const run: Run = { ...context, beat };
+export async function pushOptions(run: PushContext): Promise<void> {
+  const { deps, connection, key, beat } = run;
   const sets = connection.tenant.options ?? [];
   const state = await readStreamState(deps.store, key);
   const unset = heldCodes(state).filter((lift) => isOfPart(lift) && !sets.some((set) => isOf(lift, set)));
@@ -110,12 +109,9 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
   await hold(run, stops);
   for (const error of refused.values()) throw error;
   assertNoneHeld(await readStreamState(deps.store, key), sets);
-  const kept = going.filter((one) => !isFilled(one)).flatMap(({ field, options }) => options.map(skippedOf(field)));
-  return [...equal.flatMap(verdictsOf), ...kept];
-}
-
-interface Run extends PushContext {
-  beat: () => void;
+  for (const side of equal) tellOf(run, side);
+  for (const { field, options } of going.filter((one) => !isFilled(one)))
+    for (const option of options) tell(run, idOf(field, option), 'skipped');
 }
 
 /** One field and its list as this run found them, the differences, and what became of them. */
@@ -179,7 +175,7 @@ async function readSides(
 }
 
 /** Reads both sides and settles changes that an earlier run left open. */
-async function beginSet(run: Run, set: OptionSet): Promise<Sides> {
+async function beginSet(run: PushContext, set: OptionSet): Promise<Sides> {
   const side = await readSides(run, set);
   await concludeOptions(run, side);
   await concludeValues(run, side);
@@ -205,7 +201,7 @@ function excessesOf({ set, field, options, entries, plan, uses }: Sides, allowed
 }
 
 /** @throws ConnectorError with the first limit's code */
-async function hold({ deps, key }: Run, stops: readonly Stop[]): Promise<void> {
+async function hold({ deps, key }: PushContext, stops: readonly Stop[]): Promise<void> {
   const [first] = stops;
   if (first === undefined) return;
   const lifts = stops.map(({ code, set }) => liftOf(code, set)).join(' ');
@@ -226,35 +222,27 @@ function assertNoneHeld(state: StreamState | undefined, sets: readonly OptionSet
 /**
  * Marks missing entries as missed even if a person is asked, so that they decide about these and not about later ones.
  */
-async function noteLabels({ deps, runId }: Run, side: Sides, isGoing: boolean): Promise<void> {
+async function noteLabels({ deps, runId }: PushContext, side: Sides, isGoing: boolean): Promise<void> {
   if (!isFilled(side)) return;
   const { entries, plan, fieldKey } = side;
   const noted = { entries: isGoing ? entries : [], missed: plan.waiting, leaving: [] };
   await noteOptionLabels(deps.store, fieldKey, runId, noted);
 }
 
-const skippedOf =
-  (field: FieldDefinition) =>
-  (option: string): Verdict => ({ id: idOf(field, option), kind: 'skipped' });
-
 function idOf(field: FieldDefinition, option: string): string {
   return `${field.id} ${option}`;
 }
 
 /** One verdict per option. An option that stays because it is in use is not a record that was left out. */
-function verdictsOf({ field, options, plan, left }: Sides): Verdict[] {
-  const verdict = (option: string, kind: Verdict['kind']): Verdict => ({ id: idOf(field, option), kind });
+function tellOf(run: PushContext, { field, options, plan, left }: Sides): void {
+  const say = (option: string, kind: Verdict['kind']): void => tell(run, idOf(field, option), kind);
   const renamed = new Set(plan.rename.map(({ to }) => to));
   const added = plan.add.filter((option) => !renamed.has(option));
   const going = goingIn(plan);
-  return [
-    ...options
-      .filter((option) => !going.includes(option) && !plan.waiting.includes(option))
-      .map((option) => verdict(option, 'unchanged')),
-    ...plan.waiting.map((option) => verdict(option, 'skipped')),
-    ...added.map((option) => verdict(option, left.has(option) ? 'skipped' : 'created')),
-    ...going.map((option) => verdict(option, left.has(option) ? 'skipped' : 'updated')),
-  ];
+  for (const option of options) if (!going.includes(option)) say(option, 'unchanged');
+  for (const option of plan.waiting) say(option, 'skipped');
+  for (const option of added) say(option, left.has(option) ? 'skipped' : 'created');
+  for (const option of going) say(option, left.has(option) ? 'skipped' : 'updated');
 }
 
 // The two sides.
@@ -297,7 +285,7 @@ const MOST_VALUES = 100;
  * holds it. Each record is read again just before the write, so that a choice made in the meantime stands. A refused
  * value stays, and so does its option. Returns true if something may have changed.
  */
-async function moveValues(run: Run, { field, plan, uses }: Sides): Promise<boolean> {
+async function moveValues(run: PushContext, { field, plan, uses }: Sides): Promise<boolean> {
   const { connection, beat } = run;
   const renamed = new Map(plan.rename.map(({ from, to }) => [from, to]));
   const ids = holdersOf(plan, uses);
@@ -320,7 +308,7 @@ type Move = Place & { held: string[]; after: string[] };
  * Stores one row per record, even if the record holds the field in several places. If the partner refuses the values of
  * several records together, each record's are sent alone.
  */
-async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
+async function sendValues(run: PushContext, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
   const changes = new Map<string, NewWrite['changes']>();
   for (const { input, held, after } of moves) {
     const change = { [placeKey(input)]: { old: valueOf(field, held), new: valueOf(field, after) } };
@@ -358,7 +346,7 @@ function valueWrite(field: FieldDefinition, entityId: string, changes: NewWrite[
 }
 
 /** Reads the records to find out whether values that were sent without an answer arrived. */
-async function concludeValues({ deps, connection, key, beat }: Run, { field }: Sides): Promise<void> {
+async function concludeValues({ deps, connection, key, beat }: PushContext, { field }: Sides): Promise<void> {
   const isOurs = (name: string): boolean => name === field.id || name.startsWith(`${field.id} `);
   const open = await readOpenWrites(deps.store, key.tenantId, valueWrite(field, '', {}).target);
   for (const [batchId, rows] of Map.groupBy(open, ({ batch_id: id }) => id)) {
@@ -382,7 +370,7 @@ function parseChanges(changes: string): [string, FieldChange][] {
 // Options.
 
 /** Adds options that the list has and the field lacks, including new names, which renamed values need. */
-async function addOptions(run: Run, side: Sides): Promise<void> {
+async function addOptions(run: PushContext, side: Sides): Promise<void> {
   const { plan, uses } = side;
   if (holdersOf(plan, uses).length === 0) return;
   const add = [...plan.add, ...plan.rename.map(({ to }) => to)];
@@ -390,13 +378,13 @@ async function addOptions(run: Run, side: Sides): Promise<void> {
 }
 
 /** Starts from the field as it is now, because somebody may have given it an option in the meantime. */
-async function takeAway(run: Run, side: Sides): Promise<void> {
+async function takeAway(run: PushContext, side: Sides): Promise<void> {
   side.leaving = await putOptions(run, side, side.plan);
 }
 
 /** Returns the labels that were removed. */
 async function putOptions(
-  run: Run,
+  run: PushContext,
   { set, fieldKey, uses }: Sides,
   plan: Pick<OptionPlan, 'add' | 'rename' | 'remove'>,
 ): Promise<string[]> {
@@ -418,7 +406,12 @@ function isSame(one: unknown, other: unknown): boolean {
 
 const OPTIONS_TARGET = 'options';
 
-async function sendOptions(run: Run, fieldId: string, old: readonly string[], options: string[]): Promise<void> {
+async function sendOptions(
+  run: PushContext,
+  fieldId: string,
+  old: readonly string[],
+  options: string[],
+): Promise<void> {
   const write = { target: OPTIONS_TARGET, recordId: fieldId, foreignId: fieldId, kind: 'update' } as const;
   await noted(run, [{ ...write, changes: { options: { old, new: options } }, sensitive: [] }], () =>
     run.connection.partner.customFields.update({ params: { customFieldId: fieldId }, body: { options } }),
@@ -426,7 +419,7 @@ async function sendOptions(run: Run, fieldId: string, old: readonly string[], op
 }
 
 /** Reads the field to find out whether options that were sent without an answer arrived, in any order. */
-async function concludeOptions({ deps, key }: Run, { field, options }: Sides): Promise<void> {
+async function concludeOptions({ deps, key }: PushContext, { field, options }: Sides): Promise<void> {
   const open = await readOpenWrites(deps.store, key.tenantId, OPTIONS_TARGET);
   for (const { batch_id: batchId, record_id: id, changes } of open.filter((row) => row.record_id === field.id)) {
     const sent = parseChanges(changes).flatMap(([, change]) => change.new as string[]);
@@ -439,7 +432,7 @@ async function concludeOptions({ deps, key }: Run, { field, options }: Sides): P
  * Checks options that were removed, or may have been, in this run or in one that crashed: somebody may have chosen one
  * at that moment. Such an option is added again and the plan is made anew.
  */
-async function bringBack(run: Run, side: Sides): Promise<void> {
+async function bringBack(run: PushContext, side: Sides): Promise<void> {
   if (side.leaving.length === 0) return;
   const { leaving, uses } = side;
   const options = await comeBack(run, side, side.options);
@@ -454,7 +447,7 @@ async function bringBack(run: Run, side: Sides): Promise<void> {
 }
 
 /** Adds removed options again that a record holds by now. Returns the field's options. */
-async function comeBack(run: Run, side: Sides, options: readonly string[]): Promise<readonly string[]> {
+async function comeBack(run: PushContext, side: Sides, options: readonly string[]): Promise<readonly string[]> {
   const { field, fieldKey, leaving, uses } = side;
   const gone = leaving.filter((label) => !options.includes(label));
   const chosen = gone.filter((label) => uses.labels.has(label));
@@ -465,7 +458,7 @@ async function comeBack(run: Run, side: Sides, options: readonly string[]): Prom
 }
 
 /** Reads the field at the end: a successful answer has been wrong before. */
-async function endSet(run: Run, side: Sides): Promise<void> {
+async function endSet(run: PushContext, side: Sides): Promise<void> {
   const { connection, deps } = run;
   const { plan, fieldKey, asked, set } = side;
   const read = async () => (await readField(connection, set.customField)).options ?? [];

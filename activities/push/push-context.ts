@@ -6,11 +6,16 @@ import {
   settleWrites,
   type WriteOrigin,
 } from '../../src/store/foreign-writes.ts';
+import { tenantsHeldLike } from '../../src/store/holds.ts';
+import { lastRefusal } from '../../src/store/invitations.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
-import type { StreamKey } from '../../src/store/streams.ts';
+import { readStreamState, type StreamKey } from '../../src/store/streams.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
+import { outcomeUnknown } from '../hire/write-once.ts';
+import { stopAt } from '../streams/reading.ts';
 
-/** One run of a push stream. */
+/** One run of a push stream, and its results so far. */
 export interface PushContext {
   deps: ActivityDeps;
   connection: Connection;
@@ -19,17 +24,39 @@ export interface PushContext {
   /** Starts from the first record. */
   full: boolean;
   /** Looks only at records with hints. */
-  hinted?: boolean;
+  hinted: boolean;
+  beat: () => void;
+  verdicts: Map<string, Verdict>;
+  /** Time until requests without an answer can be looked up, ms. */
+  waitMs: number;
 }
 
 /** A run's result for one record. `reason` says why it was left out: field names, ids and codes only. */
 export interface Verdict {
   id: string;
   kind: 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';
-  reason?: string;
+  reason?: string | undefined;
 }
 
 type OwnRun = Pick<PushContext, 'key' | 'runId'>;
+
+export function tell({ verdicts }: Pick<PushContext, 'verdicts'>, id: string, kind: Verdict['kind'], reason?: string) {
+  verdicts.set(id, { id, kind, reason });
+}
+
+export function waitFor(run: Pick<PushContext, 'waitMs'>, ms: number): void {
+  run.waitMs = Math.max(run.waitMs, ms);
+}
+
+/** @throws ConnectorError OUTCOME_UNKNOWN while `what` of this run may still be under way */
+export function assertAnswered({ waitMs }: Pick<PushContext, 'waitMs'>, what: string): void {
+  if (waitMs > 0) throw outcomeUnknown(what, waitMs);
+}
+
+/** Whether a record waits for something that a person allowed this run to do. */
+export function isHeldBack({ verdicts }: Pick<PushContext, 'verdicts'>): boolean {
+  return [...verdicts.values()].some(({ kind }) => kind === 'held');
+}
 
 /** Origin of a run's own writes; `mappingHash` if a mapping decides the values. */
 export function originOf({ key, runId }: OwnRun, mappingHash: string | null = null): WriteOrigin {
@@ -55,6 +82,25 @@ export async function noted(
     throw error;
   }
   await settleWrites(store, batchId, 'done');
+}
+
+/**
+ * Sends a request whose intent is stored. Returns the answer, or the error that says that nothing was done, which the
+ * note `writeId` then says too; undefined if no answer came, and the run waits for it.
+ */
+export async function sendOnce<T>(
+  run: PushContext,
+  writeId: string,
+  send: () => Promise<T>,
+): Promise<{ answer: T } | { error: ConnectorError } | undefined> {
+  try {
+    return { answer: await send() };
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.action === 'unknown') return waitFor(run, run.deps.limits.giveUpMs) as undefined;
+    await settleWrites(run.deps.store, writeId, error.action === 'reject' ? 'refused' : 'absent');
+    return { error };
+  }
 }
 
 /** How long a request without an answer may still arrive or stay invisible; 0 or less once it can be looked up. */
@@ -104,4 +150,40 @@ export async function assertOurs({ deps, key, runId }: OwnRun & Pick<PushContext
     action: 'retry',
     message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes nothing more.`,
   });
+}
+
+// Shared by streams that do something for people because a rule names them.
+
+/**
+ * Stops the run if too many people are affected: a new rule, or one that suddenly matches many, may include people by
+ * mistake. A person must look first.
+ * @throws ConnectorError with `code`
+ */
+export async function assertFew(
+  { deps, key }: PushContext,
+  { fresh, most, code, message }: { fresh: number; most: number; code: string; message: string },
+): Promise<void> {
+  if (fresh <= most) return;
+  const state = await readStreamState(deps.store, key);
+  await stopAt({ deps, key, state }, { code, message }, fresh);
+}
+
+/** While the partner is out of credits, one request finds out whether there are some again. */
+export interface Credits {
+  isOut: boolean;
+  mayTry: boolean;
+}
+
+/**
+ * Whether a hold says that the partner has no credits; if so, whether it is time to try one request, as for onboarding
+ * credits.
+ */
+export async function creditsOf(
+  { deps, connection, key }: PushContext,
+  { code, table }: { code: string; table: Parameters<typeof lastRefusal>[1] },
+): Promise<Credits> {
+  if (!(await tenantsHeldLike(deps.store, code)).has(key.tenantId)) return { isOut: false, mayTry: true };
+  const last = await lastRefusal(deps.store, table, key.tenantId, code);
+  const { canaryEvery } = connection.tenant.policies.credits;
+  return { isOut: true, mayTry: last === null || (await readClock(deps.store)) >= last + canaryEvery };
 }

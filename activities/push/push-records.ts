@@ -16,9 +16,9 @@ import { pushResults } from '../results/push-results.ts';
 import { pushResumes } from '../resumes/push-resumes.ts';
 import { pushSourcing } from '../sourcing/push-sourcing.ts';
 import { type Beat, inRun } from '../streams/reading.ts';
-import type { PushContext, Verdict } from './push-context.ts';
+import type { PushContext } from './push-context.ts';
 
-const pushers: Record<PushName, (context: PushContext, beat: () => void) => Promise<Verdict[]>> = {
+const pushers: Record<PushName, (run: PushContext) => Promise<void>> = {
   accounts: pushAccounts,
   calendar: pushCalendar,
   documents: pushDocuments,
@@ -40,8 +40,19 @@ export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = (
     begins: async () => ({ full, firstPage: 0 }),
     stepOf,
     async work(connection) {
-      const verdicts = await pushers[stream]({ deps, connection, key, runId, full, hinted }, () => beat({ runId }));
-      if (!(await endPushRun(deps.store, key, runId, verdicts))) return { state: 'superseded' };
+      const run: PushContext = {
+        deps,
+        connection,
+        key,
+        runId,
+        full,
+        hinted,
+        beat: () => beat({ runId }),
+        verdicts: new Map(),
+        waitMs: 0,
+      };
+      await pushers[stream](run);
+      if (!(await endPushRun(deps.store, key, runId, [...run.verdicts.values()]))) return { state: 'superseded' };
       const ended = await readStream(deps.store, key);
       return ended?.run_id === runId ? stepOf(ended) : { state: 'superseded' };
     },

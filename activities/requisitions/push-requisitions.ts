@@ -16,20 +16,19 @@ import { linkRequisition, readRequisitions, sendRequisition, settleRequisition }
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import type { WriteOutcome } from '../../src/store/stream-tables.ts';
-import type { StreamKey } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/stream.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
+import { type Connection, keepMapping } from '../connections.ts';
 import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
-import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
-import { leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
+import { assertAnswered, leftMs, originOf, type PushContext, type Verdict, waitFor } from '../push/push-context.ts';
 
 /**
  * Handles every open requisition and its job. A job made before a crash is found again through the store or the list.
  */
-export async function pushRequisitions(context: PushContext, beat: () => void): Promise<Verdict[]> {
+export async function pushRequisitions(context: PushContext): Promise<void> {
   const { requisitions } = context.connection.hris;
   if (requisitions === undefined)
     throw unconfigured(context, 'the HR system provides no requisitions (hris.requisitions)');
@@ -38,29 +37,32 @@ export async function pushRequisitions(context: PushContext, beat: () => void): 
   const pushed: [Requisition, Pushed][] = [];
   for (const requisition of open) {
     if (!(await touchRun(run.deps.store, run.key, run.runId))) break;
-    pushed.push([requisition, await pushRequisition(run, requisition)]);
-    beat();
+    const one = await pushRequisition(run, requisition);
+    if (one.kind === 'waiting') waitFor(run, one.waitMs);
+    pushed.push([requisition, one]);
+    run.beat();
   }
-  const waits = pushed.flatMap(([, one]) => (one.kind === 'waiting' ? one.waitMs : []));
-  if (waits.length > 0) throw outcomeUnknown('A job was asked for', Math.max(...waits));
+  assertAnswered(run, 'A job was asked for');
   const changes = pushed.flatMap(([, one]) => changesOf(one));
   const refused = await writeValues(run, changes);
   const written = changes.length > 0 || pushed.some(([, { kind }]) => kind === 'created');
   const after = written ? await readJobs(run.connection, run.defined) : run.jobs;
-  return pushed.map(([{ id }, one]) => {
+  for (const [{ id }, one] of pushed) {
     const code = refused.get(id);
-    if (code === undefined) return { id, ...verdictOf(run, one, after) };
-    return { id, kind: 'quarantined', reason: `the hiring platform refused the values of its job: ${code}` };
-  });
+    const reason = `the hiring platform refused the values of its job: ${code}`;
+    const verdict = code === undefined ? verdictOf(run, one, after) : { kind: 'quarantined' as const, reason };
+    run.verdicts.set(id, { id, ...verdict });
+  }
 }
 
-async function openRun({ deps, connection, key, runId }: PushContext): Promise<RequisitionRun> {
+async function openRun(context: PushContext): Promise<RequisitionRun> {
+  const { deps, connection, key } = context;
   const { tenant } = connection;
   const settings = tenant.requisitions;
   const own = await loadRequisitionMapping(tenant);
-  if (settings === undefined) throw unconfigured({ key }, 'the tenant file has no section requisitions');
+  if (settings === undefined) throw unconfigured(context, 'the tenant file has no section requisitions');
   if (own === undefined)
-    throw unconfigured({ key }, 'no mapping is set for them: name one in streams.requisitions.mapping');
+    throw unconfigured(context, 'no mapping is set for them: name one in streams.requisitions.mapping');
   await keepMapping(deps.store, tenant, { subject: 'requisitions', mapping: own });
   const mapping = await withTables(deps.store, key.tenantId, own);
   const { fields: defined } = await readDefinitions(connection);
@@ -68,10 +70,10 @@ async function openRun({ deps, connection, key, runId }: PushContext): Promise<R
   const { rows, now } = await readRequisitions(deps.store, key.tenantId);
   const sinceLook = startClock();
   const jobs = await readJobs(connection, defined);
-  return { deps, connection, key, runId, mapping, settings, defined, jobs, rows, now, sinceLook };
+  return { ...context, mapping, settings, defined, jobs, rows, now, sinceLook };
 }
 
-function unconfigured({ key }: Pick<PushContext, 'key'>, why: string): ConnectorError {
+function unconfigured({ key }: PushContext, why: string): ConnectorError {
   return rejected(
     'REQUISITIONS_UNCONFIGURED',
     `Requisitions of ${key.tenantId} cannot become jobs: ${why}. Correct the tenant file and apply it.`,
@@ -341,11 +343,7 @@ function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<s
 }
 
 /** One pass over the open requisitions, with what both sides held when it began. */
-interface RequisitionRun {
-  deps: ActivityDeps;
-  connection: Connection;
-  key: StreamKey;
-  runId: string;
+interface RequisitionRun extends PushContext {
   mapping: Mapping;
   settings: RequisitionSettings;
   defined: readonly FieldDefinition[];

@@ -13,11 +13,10 @@ import type { PushContext, Verdict } from '../push/push-context.ts';
  * (section 2.2). No list shows runs either (section 4.4): a run whose answer was lost is found by the event that ends
  * it, and is not started again.
  */
-export async function pushRescoring(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, key } = context;
+export async function pushRescoring(context: PushContext): Promise<void> {
+  const { deps, key, verdicts, beat } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   const told = hints.map(({ recordId }) => recordId).filter((id) => askIn(id) === undefined);
-  const verdicts: Verdict[] = [];
   const updated: Hint[] = [];
   let running: unknown;
   for (const hint of hints) {
@@ -25,7 +24,7 @@ export async function pushRescoring(context: PushContext, beat: () => void): Pro
     if (ask === undefined) continue;
     try {
       const verdict = await rescore(context, ask, told);
-      verdicts.push(verdict);
+      verdicts.set(verdict.id, verdict);
       if (verdict.kind === 'updated') updated.push(hint);
     } catch (error) {
       if (!isConnectorError(error, 'RESCORE_RUNNING')) throw error;
@@ -36,7 +35,6 @@ export async function pushRescoring(context: PushContext, beat: () => void): Pro
   // A run under way holds up no other request. What else is to be told is told once all have ended.
   await clearHints(deps.store, key.tenantId, key.stream, running === undefined ? hints : updated);
   if (running !== undefined) throw running;
-  return verdicts;
 }
 
 interface Begun {
@@ -48,9 +46,7 @@ interface Begun {
 async function rescore(context: PushContext, { jobId, askedAt }: RescoreAsk, told: string[]): Promise<Verdict> {
   const { deps, connection, key } = context;
   const { store, limits } = deps;
-  const verdict = (kind: Verdict['kind'], reason?: string): Verdict => {
-    return { id: `job ${jobId}`, kind, ...(reason === undefined ? {} : { reason }) };
-  };
+  const verdict = (kind: Verdict['kind'], reason?: string): Verdict => ({ id: `job ${jobId}`, kind, reason });
   if (!/^\d+$/.test(jobId)) return verdict('quarantined', 'is no id of a job of the hiring platform');
   const ask = { tenantId: key.tenantId, jobCandidateId: `job ${jobId}`, period: askedAt };
   const begun = await writeOnce<Begun, { jobId: number }>({

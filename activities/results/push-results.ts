@@ -1,4 +1,4 @@
-import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
+import { isConnectorError, rejected } from '../../src/errors.ts';
 import { encodeValue } from '../../src/mapping/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
@@ -17,40 +17,43 @@ import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { candidateOfReference, ifShown, shownId } from '../invitations/ask-partner.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
-import { assertFew } from '../push/by-rule.ts';
-import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
+import { assertFew, assertOurs, noted, type PushContext, tell } from '../push/push-context.ts';
 
 /**
  * Writes results of interviews and assessment flows to custom fields of the candidate, by the tenant's rules. Values
  * that the partner shows already are not written, so a second pass writes nothing; a missing score empties nothing. No
  * call reads a result by id (section 4.6), so a webhook makes this read the whole list of its assessment.
  */
-export async function pushResults(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, connection, key } = context;
+export async function pushResults(context: PushContext): Promise<void> {
+  const { deps, connection, key, verdicts, beat } = context;
   const rules = connection.tenant.results;
-  if (rules === undefined) throw unconfigured(context);
+  if (rules === undefined)
+    throw rejected(
+      'RESULTS_UNCONFIGURED',
+      `No result can reach a candidate for ${key.tenantId}: the tenant file has no section results. ` +
+        'Add "results: [{ assessment: ID, take: score, customField: ID }]" and apply it.',
+    );
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   // An event may name an interview but no assessment.
   const isOfAny = (id: string): boolean => id === WHOLE_LIST || recordHinted(id) !== undefined;
-  const isWhole = context.hinted !== true || hints.some(({ recordId }) => isOfAny(recordId));
+  const isWhole = !context.hinted || hints.some(({ recordId }) => isOfAny(recordId));
   const named = new Set(hints.map(({ recordId }) => recordId));
   const looked = isWhole ? rules : rules.filter(({ assessment }) => named.has(assessment ?? ''));
-  const { results, verdicts } = await readResults(context, looked);
+  const results = await readResults(context, looked);
   beat();
-  const people = await readPeople(context, results, verdicts);
+  const people = await readPeople(context, results);
   beat();
   await assertFewReplaced(context, people);
   for (const some of batchesOf(people, AT_ONCE)) {
     await assertOurs(context);
-    await write(context, some, verdicts);
+    await write(context, some);
     beat();
   }
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   if (isWhole) await forgetAllowed(deps.store, key);
   else
     for (const { record_key: id, reason } of await readQuarantine(deps.store, key))
-      if (!verdicts.has(id)) verdicts.set(id, { id, kind: reason === NAMELESS ? 'skipped' : 'quarantined', reason });
-  return [...verdicts.values()];
+      if (!verdicts.has(id)) tell(context, id, reason === NAMELESS ? 'skipped' : 'quarantined', reason);
 }
 
 /** Records per request. */
@@ -59,15 +62,6 @@ const AT_ONCE = 100;
 const MOST_REPLACED = 20;
 
 type Rule = NonNullable<Tenant['results']>[number];
-type Verdicts = Map<string, Verdict>;
-
-function unconfigured({ key }: PushContext): ConnectorError {
-  return rejected(
-    'RESULTS_UNCONFIGURED',
-    `No result can reach a candidate for ${key.tenantId}: the tenant file has no section results. ` +
-      'Add "results: [{ assessment: ID, take: score, customField: ID }]" and apply it.',
-  );
-}
 
 // Results of interviews and flows.
 
@@ -79,22 +73,19 @@ interface Result {
   at: string;
 }
 
-async function readResults(context: PushContext, rules: readonly Rule[]) {
+async function readResults(context: PushContext, rules: readonly Rule[]): Promise<Result[]> {
   const results: Result[] = [];
-  const verdicts: Verdicts = new Map();
   for (const [of, some] of Map.groupBy(rules, ({ assessment, flow }) => assessment ?? Number(flow))) {
     const listed = await ifShown(readList(context, of));
     if (listed === undefined) {
       const [what, id] = typeof of === 'number' ? ['flow', `flow ${of}`] : ['assessment', `assessment ${of}`];
       const reason = `the hiring platform shows no such ${what}; correct results in the tenant file`;
-      verdicts.set(id, { id, kind: 'quarantined', reason });
+      tell(context, id, 'quarantined', reason);
       continue;
     }
     const { items, unreadable } = listed;
-    for (const { id, index, reason } of unreadable) {
-      const name = id ?? `entry ${index + 1} of ${of}`;
-      verdicts.set(name, { id: name, kind: 'quarantined', reason });
-    }
+    for (const { id, index, reason } of unreadable)
+      tell(context, id ?? `entry ${index + 1} of ${of}`, 'quarantined', reason);
     const applications = await applicationsOf(context, of, items);
     for (const [n, item] of items.entries())
       for (const { take, customField } of some) {
@@ -103,11 +94,11 @@ async function readResults(context: PushContext, rules: readonly Rule[]) {
         if ((typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
         const at = shownId(item['scoredAt'] ?? item['endedAt']) ?? '';
         const id = shownId(item['submissionId'] ?? item['flowCandidateId']) ?? '';
-        if (jobCandidateId === undefined) verdicts.set(id, { id, kind: 'skipped', reason: NAMELESS });
+        if (jobCandidateId === undefined) tell(context, id, 'skipped', NAMELESS);
         else results.push({ jobCandidateId, customFieldId: customField, value, at });
       }
   }
-  return { results, verdicts };
+  return results;
 }
 
 const NAMELESS = 'the hiring platform names no application for it, and none of our invitations led to it';
@@ -147,7 +138,7 @@ interface Person {
 }
 
 /** Reads each person once, no matter how many applications and interviews they have. */
-async function readPeople(context: PushContext, results: readonly Result[], verdicts: Verdicts): Promise<Person[]> {
+async function readPeople(context: PushContext, results: readonly Result[]): Promise<Person[]> {
   const { deps, connection } = context;
   const { fields } = await readDefinitions(connection);
   const byApplication = Map.groupBy(results, ({ jobCandidateId }) => jobCandidateId);
@@ -158,7 +149,7 @@ async function readPeople(context: PushContext, results: readonly Result[], verd
     const refused = await refusedRecords(deps.store, connection.tenant, 'applications', records);
     for (const [n, { jobCandidate: record, unreadable }] of fetched.entries()) {
       const id = ids[n] ?? '';
-      if (unreadable !== undefined) verdicts.set(id, { id, kind: 'quarantined', reason: unreadable });
+      if (unreadable !== undefined) tell(context, id, 'quarantined', unreadable);
       if (record === undefined || refused.has(id) || !(await isInScope(deps.store, connection, String(record.jobId))))
         continue;
       const candidateId = String(record.candidateId);
@@ -170,14 +161,12 @@ async function readPeople(context: PushContext, results: readonly Result[], verd
     const { wanted, wrong } = latestOf(own, fields);
     const shown = new Map(Object.entries(record.customFields ?? {}).map(([id, { value }]) => [id, value as unknown]));
     const missing = missingTargets(wanted, shown);
-    const verdict: Verdict =
-      wrong === undefined
-        ? { id: String(record.id), kind: missing.length > 0 ? 'updated' : 'unchanged' }
-        : { id: String(record.id), kind: 'quarantined', reason: wrong };
-    verdicts.set(verdict.id, verdict);
+    const jobCandidateId = String(record.id);
+    const kind = missing.length > 0 ? 'updated' : 'unchanged';
+    tell(context, jobCandidateId, wrong === undefined ? kind : 'quarantined', wrong);
     return {
       candidateId,
-      jobCandidateId: String(record.id),
+      jobCandidateId,
       missing: wanted
         .filter(({ customFieldId }) => missing.includes(customFieldId))
         .map((value) => ({ value, old: shown.get(value.customFieldId) })),
@@ -213,7 +202,7 @@ async function assertFewReplaced(context: PushContext, people: readonly Person[]
 // Writing results.
 
 /** If the partner refuses a whole request, each person is sent alone, so that one person's values spoil no others. */
-async function write(context: PushContext, people: readonly Person[], verdicts: Verdicts): Promise<void> {
+async function write(context: PushContext, people: readonly Person[]): Promise<void> {
   const { deps, connection } = context;
   const named = people.map(({ candidateId, jobCandidateId }) => ({ id: jobCandidateId, candidateId }));
   const refused = await refusedRecords(deps.store, connection.tenant, 'applications', named);
@@ -230,11 +219,9 @@ async function write(context: PushContext, people: readonly Person[], verdicts: 
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
     const [first] = left;
-    if (left.length > 1) for (const one of left) await write(context, [one], verdicts);
-    else if (first !== undefined) {
-      const id = first.jobCandidateId;
-      verdicts.set(id, { id, kind: 'quarantined', reason: `the hiring platform refused its results: ${error.code}` });
-    }
+    if (left.length > 1) for (const one of left) await write(context, [one]);
+    else if (first !== undefined)
+      tell(context, first.jobCandidateId, 'quarantined', `the hiring platform refused its results: ${error.code}`);
   }
 }
 

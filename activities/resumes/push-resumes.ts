@@ -20,9 +20,20 @@ import { forgetAllowed } from '../../src/store/streams.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { newValues } from '../hire/with-hire.ts';
-import { guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
-import { assertFew, creditsOf } from '../push/by-rule.ts';
-import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { guardFor, startClock } from '../hire/write-once.ts';
+import {
+  assertAnswered,
+  assertFew,
+  assertOurs,
+  creditsOf,
+  isHeldBack,
+  leftMs,
+  originOf,
+  type PushContext,
+  sendOnce,
+  tell as tellOf,
+  type Verdict,
+} from '../push/push-context.ts';
 
 /**
  * Makes candidates of a job from files that the customer lists, once per file and job: commits the intent, sends one
@@ -30,46 +41,37 @@ import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '..
  * each file is searched by its address: in the batches that events name, and among the job's candidates. A file that is
  * not found is sent again only if a person asks for it.
  */
-export async function pushResumes(context: PushContext, beat: () => void): Promise<Verdict[]> {
+export async function pushResumes(context: PushContext): Promise<void> {
   const { deps, connection, key } = context;
   const { resumes } = connection.hris;
-  if (resumes === undefined) throw unconfigured(context);
+  if (resumes === undefined)
+    throw rejected(
+      'RESUMES_UNCONFIGURED',
+      `No list of resumes is configured for ${key.tenantId}. Add "resumes: { table: resumes }" to hris or ` +
+        'landing of kind sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
+    );
   const hints = await readHints(deps.store, key.tenantId, key.stream);
-  const run: Run = { ...context, verdicts: new Map(), waitMs: 0, isOutOfCredits: false, beat };
+  const run: Run = { ...context, isOutOfCredits: false };
   const named = hints.map(({ recordId }) => recordId).filter((id) => id !== WHOLE_LIST);
-  const isWhole = context.hinted !== true || named.length < hints.length;
+  const isWhole = !context.hinted || named.length < hints.length;
   await followBatches(run, new Set(named));
   if (isWhole) await sendListed(run, await resumes.list(AbortSignal.timeout(LIST_MS)));
-  if (run.waitMs > 0) throw outcomeUnknown('A batch of resumes', run.waitMs);
+  assertAnswered(run, 'A batch of resumes');
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   const { rows } = await readResumes(deps.store, key.tenantId);
   for (const row of rows.values()) if (row.state === 'refused') tell(run, row, 'quarantined', reasonOf(row.code));
-  if (isWhole && [...run.verdicts.values()].every(({ kind }) => kind !== 'held')) await forgetAllowed(deps.store, key);
-  return [...run.verdicts.values()];
+  if (isWhole && !isHeldBack(run)) await forgetAllowed(deps.store, key);
 }
 
 interface Run extends PushContext {
-  verdicts: Map<string, Verdict>;
-  /** Time until requests without an answer can be looked up. */
-  waitMs: number;
   isOutOfCredits: boolean;
-  beat: () => void;
 }
 
 const LIST_MS = 120_000;
 const NO_CREDITS = 'RESUME_CREDITS';
 
-function unconfigured({ key }: PushContext): ConnectorError {
-  return rejected(
-    'RESUMES_UNCONFIGURED',
-    `No list of resumes is configured for ${key.tenantId}. Add "resumes: { table: resumes }" to hris or ` +
-      'landing of kind sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
-  );
-}
-
-function tell({ verdicts }: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>, kind: Verdict['kind'], reason?: string) {
-  const id = resumeKey({ resumeId: row.resume_id, jobId: row.job_id });
-  verdicts.set(id, { id, kind, ...(reason === undefined ? {} : { reason }) });
+function tell(run: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>, kind: Verdict['kind'], reason?: string): void {
+  tellOf(run, resumeKey({ resumeId: row.resume_id, jobId: row.job_id }), kind, reason);
 }
 
 const AGAIN = 'once that is fixed, `hirebridge sync TENANT resumes --full` sends it again';
@@ -214,7 +216,7 @@ async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<vo
   const { deps, connection, key } = run;
   const { atOnce } = connection.tenant.resumes;
   const { rows, now } = await readResumes(deps.store, key.tenantId);
-  const wanted = new Map<string, { listed: ListedResume; before: ResumeRow | undefined }>();
+  const wanted = new Map<string, Wanted>();
   for (const one of listed) {
     const id = resumeKey({ resumeId: one.id, jobId: one.jobId });
     const before = rows.get(id);
@@ -322,21 +324,18 @@ async function send(run: Run, jobId: string, ready: readonly ResumeToSend[]): Pr
   const writeId = await recordWrites(store, originOf(run), writes);
   const rows = await sendResumes(store, key.tenantId, ready, { writeId, budgetMs: limits.giveUpMs });
   if (rows.length === 0) return settleWrites(store, writeId, 'absent');
-  try {
-    const { signal, beforeSend } = guardFor('send resumes', limits.giveUpMs, clock, clock);
-    const body = { jobId: Number(jobId), resumeURLs: rows.map(({ url }) => url ?? '') };
-    const { data } = await connection.partner.jobCandidates.uploadResumes({ body }, { signal, beforeSend });
-    await settleResumes(store, rows, { state: 'taken', batch_id: data.batchId });
-    await settleWrites(store, writeId, 'done');
-    for (const row of rows) tell(run, row, 'created');
-    if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
-    run.isOutOfCredits = false;
-  } catch (error) {
-    if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
-    await settleWrites(store, writeId, error.action === 'reject' ? 'refused' : 'absent');
-    await settleRefused(run, jobId, { rows, ready, error });
-  }
+  const { signal, beforeSend } = guardFor('send resumes', limits.giveUpMs, clock, clock);
+  const body = { jobId: Number(jobId), resumeURLs: rows.map(({ url }) => url ?? '') };
+  const sent = await sendOnce(run, writeId, () =>
+    connection.partner.jobCandidates.uploadResumes({ body }, { signal, beforeSend }),
+  );
+  if (sent === undefined) return;
+  if ('error' in sent) return settleRefused(run, jobId, { rows, ready, error: sent.error });
+  await settleResumes(store, rows, { state: 'taken', batch_id: sent.answer.data.batchId });
+  await settleWrites(store, writeId, 'done');
+  for (const row of rows) tell(run, row, 'created');
+  if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
+  run.isOutOfCredits = false;
 }
 
 interface Refused {

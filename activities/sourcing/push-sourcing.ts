@@ -22,10 +22,24 @@ import type { Tenant } from '../../src/tenants/schema.ts';
 import { readText } from '../../src/values/transforms.ts';
 import { ownValues } from '../fields/field-values.ts';
 import { newValues } from '../hire/with-hire.ts';
-import { type Elapsed, guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
+import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
 import { ifShown } from '../invitations/ask-partner.ts';
-import { assertFew, creditsOf } from '../push/by-rule.ts';
-import { createFailures, leftMs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import {
+  assertAnswered,
+  assertFew,
+  type Credits,
+  createFailures,
+  creditsOf,
+  isHeldBack,
+  leftMs,
+  noted,
+  originOf,
+  type PushContext,
+  sendOnce,
+  tell as tellOf,
+  type Verdict,
+  waitFor,
+} from '../push/push-context.ts';
 
 /**
  * Makes the leads named by the tenant's rules candidates of a job, once per lead and job. For each lead it asks the
@@ -33,16 +47,20 @@ import { createFailures, leftMs, noted, originOf, type PushContext, type Verdict
  * sent again until the request's deadline has passed and the partner was asked whether the lead is in the job, even if
  * no rule names the lead any more. A lead without consent is left alone.
  */
-export async function pushSourcing(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, connection, key } = context;
+export async function pushSourcing(context: PushContext): Promise<void> {
+  const { deps, connection, key, beat } = context;
   const settings = connection.tenant.sourcing;
-  if (settings === undefined) throw unconfigured(context);
+  if (settings === undefined)
+    throw rejected(
+      'SOURCING_UNCONFIGURED',
+      `No lead can become a candidate for ${key.tenantId}: the tenant file has no section sourcing. ` +
+        'Add "sourcing: { rules: [{ on: { campaign: ID }, job: ID }], consent: { customField: ID } }" and apply it.',
+    );
   const sent = await readSentLeads(deps.store, key.tenantId);
-  const { leads, left, unread } = await readLeads(context, settings, sent);
+  const { leads, left } = await readLeads(context, settings, sent);
   beat();
   const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, [...leads, ...sent]);
-  const verdicts = new Map(unread.map((one) => [one.id, one]));
-  const run: Run = { ...context, settings, now, verdicts, waitMs: 0, credits: { isOut: false, mayTry: true } };
+  const run: Run = { ...context, settings, now, credits: { isOut: false, mayTry: true } };
   const failures = createFailures();
   for (const one of [...left, ...leads.filter(({ consentOn }) => consentOn === undefined)]) {
     await failures.tryOne(() => lookUp(run, one, rows.get(sourcedKey(one))));
@@ -63,10 +81,9 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
     beat();
   }
-  if (run.waitMs > 0) throw outcomeUnknown('A new candidate', run.waitMs);
+  assertAnswered(run, 'A new candidate');
   failures.end();
-  if ([...verdicts.values()].every(({ kind }) => kind !== 'held')) await forgetAllowed(deps.store, key);
-  return [...verdicts.values()];
+  if (!isHeldBack(run)) await forgetAllowed(deps.store, key);
 }
 
 type Settings = NonNullable<Tenant['sourcing']>;
@@ -96,11 +113,7 @@ interface Run extends PushContext {
   settings: Settings;
   /** The database's clock. */
   now: number;
-  verdicts: Map<string, Verdict>;
-  /** Time until requests without an answer can be looked up. */
-  waitMs: number;
-  /** While the partner is out of credits, one request finds out whether there are some again. */
-  credits: { isOut: boolean; mayTry: boolean };
+  credits: Credits;
 }
 
 const NO_CREDITS = 'LEAD_CREDITS';
@@ -109,26 +122,17 @@ const NO_CONSENT = 'CONSENT_REFUSED';
 /** The partner answered the request without naming an application. */
 const NO_APPLICATION = 'NO_APPLICATION';
 
-function unconfigured({ key }: PushContext): ConnectorError {
-  return rejected(
-    'SOURCING_UNCONFIGURED',
-    `No lead can become a candidate for ${key.tenantId}: the tenant file has no section sourcing. ` +
-      'Add "sourcing: { rules: [{ on: { campaign: ID }, job: ID }], consent: { customField: ID } }" and apply it.',
-  );
-}
-
-function tell({ verdicts }: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?: string): void {
-  const id = `${lead.leadId} to job ${lead.jobId}`;
-  verdicts.set(id, { id, kind, ...(reason === undefined ? {} : { reason }) });
+function tell(run: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?: string): void {
+  tellOf(run, `${lead.leadId} to job ${lead.jobId}`, kind, reason);
 }
 
 // Leads that the rules name.
 
 /** `left`: leads with an unanswered request that no rule names any more. */
-async function readLeads({ deps, connection, key }: PushContext, { rules, country }: Settings, sent: SentLead[]) {
+async function readLeads(context: PushContext, { rules, country }: Settings, sent: SentLead[]) {
+  const { deps, connection, key } = context;
   const found = new Map<string, Lead>();
   const shown = new Map<string, Contact>();
-  const unread: Verdict[] = [];
   const ruled = Map.groupBy(rules, ({ on }) => on.campaign);
   for (const campaignId of new Set([...ruled.keys(), ...sent.flatMap((one) => one.campaignId ?? [])])) {
     const params = { campaignId: Number(campaignId) };
@@ -137,10 +141,9 @@ async function readLeads({ deps, connection, key }: PushContext, { rules, countr
     const { items, unreadable } = listed ?? { items: [], unreadable: [] };
     const some = ruled.get(campaignId) ?? [];
     const reason = 'the hiring platform shows no such campaign; correct sourcing.rules';
-    if (listed === undefined && some.length > 0)
-      unread.push({ id: `campaign ${campaignId}`, kind: 'quarantined', reason });
+    if (listed === undefined && some.length > 0) tellOf(context, `campaign ${campaignId}`, 'quarantined', reason);
     for (const { id, index, reason } of unreadable)
-      unread.push({ id: id ?? `lead ${index + 1} of campaign ${campaignId}`, kind: 'quarantined', reason });
+      tellOf(context, id ?? `lead ${index + 1} of campaign ${campaignId}`, 'quarantined', reason);
     for (const item of items) shown.set(String(item.leadId), contactOf(item, country));
     for (const { on, job: jobId } of some) {
       const meant = items.filter(({ status }) => on.statuses?.includes(String(status ?? '')) ?? true);
@@ -156,7 +159,6 @@ async function readLeads({ deps, connection, key }: PushContext, { rules, countr
   return {
     leads: [...found.values()].filter((lead) => !isErased(idOf(lead))),
     left: left.map((one) => ({ ...one, ...shown.get(one.leadId) })),
-    unread,
   };
 }
 
@@ -200,10 +202,6 @@ function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned
   else if (lead.consentOn === undefined) tell(run, lead, 'skipped', WITHOUT_CONSENT);
   else return [{ lead, before }];
   return [];
-}
-
-function waitFor(run: Run, ms: number): void {
-  run.waitMs = Math.max(run.waitMs, ms);
 }
 
 const CONSENT_OVER = 'their consent at the hiring platform was withdrawn or has expired';
@@ -409,12 +407,16 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   const intent = { writeId, budgetMs: limits.giveUpMs };
   const row = await sendLead(store, key.tenantId, { ...lead, before }, intent);
   if (row === undefined) return settleWrites(store, writeId, 'absent');
-  const guard = guardFor('add candidate', limits.giveUpMs, clock, sinceRead);
-  const answered = await send(run, { lead, row, writeId, body: bodyOf(run, lead, person), guard });
-  if (answered === undefined) return;
+  const { signal, beforeSend } = guardFor('add candidate', limits.giveUpMs, clock, sinceRead);
+  const body = bodyOf(run, lead, person);
+  const sent = await sendOnce(run, writeId, () =>
+    run.connection.partner.candidates.add({ body }, { signal, beforeSend }),
+  );
+  if (sent === undefined) return void (run.credits.mayTry &&= !run.credits.isOut);
+  if ('error' in sent) return settleRefused(run, { lead, row, error: sent.error });
   if (run.credits.isOut) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
   run.credits = { isOut: false, mayTry: true };
-  const { data } = answered;
+  const { data } = sent.answer;
   // Somebody made the candidate between our look-up and this request, so the partner ignored all but the e-mail.
   const isRaced = person === undefined && data.isExisting === true;
   const jobCandidateId = data.jobCandidateId ?? (await shownInJob(run, lead));
@@ -434,29 +436,6 @@ async function shownInJob(run: Run, lead: Lead): Promise<string | undefined> {
   return known === 'other' ? undefined : known?.jobCandidateId;
 }
 
-interface Sending {
-  lead: Lead;
-  row: SourcedLeadRow;
-  writeId: string;
-  body: ReturnType<typeof bodyOf>;
-  guard: SendGuard;
-}
-
-/** Returns undefined if the partner refused the lead or if the outcome is unknown. */
-async function send(run: Run, { body, guard, ...about }: Sending) {
-  try {
-    const { signal, beforeSend } = guard;
-    return await run.connection.partner.candidates.add({ body }, { signal, beforeSend });
-  } catch (error) {
-    if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') {
-      waitFor(run, run.deps.limits.giveUpMs);
-      run.credits.mayTry &&= !run.credits.isOut;
-    } else await settleRefused(run, { ...about, error });
-    return undefined;
-  }
-}
-
 /** A person the partner already knows is named by e-mail only, so that none of their data changes. */
 function bodyOf({ settings }: Run, lead: Lead, person: Person | undefined) {
   const jobId = Number(lead.jobId);
@@ -473,13 +452,11 @@ function bodyOf({ settings }: Run, lead: Lead, person: Person | undefined) {
 interface Refused {
   lead: Lead;
   row: SourcedLeadRow;
-  writeId: string;
   error: ConnectorError;
 }
 
-async function settleRefused(run: Run, { lead, row, writeId, error }: Refused): Promise<void> {
+async function settleRefused(run: Run, { lead, row, error }: Refused): Promise<void> {
   const { store } = run.deps;
-  await settleWrites(store, writeId, error.action === 'reject' ? 'refused' : 'absent');
   if (error.status === 402) {
     await settleLead(store, row, { state: 'absent', code: NO_CREDITS });
     await openHold(store, { tenantId: run.key.tenantId, ...holdOf(NO_CREDITS, { jobId: lead.jobId }) });

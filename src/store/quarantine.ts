@@ -99,7 +99,7 @@ export async function endPushRun(
   store: Store,
   key: StreamKey,
   runId: string,
-  verdicts: readonly { id: string; kind: Counted; reason?: string }[],
+  verdicts: readonly { id: string; kind: Counted; reason?: string | undefined }[],
 ): Promise<boolean> {
   const news = verdicts.flatMap(({ id, reason }) => (reason === undefined ? [] : [{ key: id, reason }]));
   const leftOut = new Set(news.map((one) => one.key));

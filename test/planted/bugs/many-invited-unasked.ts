@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'many invited without a question',
   patches: [
     {
-      file: 'activities/push/by-rule.ts',
+      file: 'activities/push/push-context.ts',
       find: 'if (fresh <= most) return;',
       replace: 'if (fresh <= most * 1_000) return;',
     },
