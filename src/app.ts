@@ -11,7 +11,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { type Config, misspeltSettings, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
-import { sweepKeyrings } from './hris/sftp/open-pgp.ts';
+import { sweepKeyrings } from './hris/sftp/ready-files.ts';
 import { age } from './in-words.ts';
 import { createLogger, type Logger } from './log.ts';
 import { type Answering, answerSync, installationMark } from './operator/ask-worker.ts';

@@ -3,7 +3,7 @@ import { allFields, type KnownEmployee } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
-import { withoutValues } from '../../src/hris/without-values.ts';
+import { withoutValues } from '../../src/hris/records.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
 import { type OpenIntent, refuseMade } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';

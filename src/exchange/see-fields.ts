@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Change, EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
-import { isEmpty } from '../mapping/apply-transforms.ts';
 import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
 import { decodeCustomFields, encodeValue } from '../mapping/custom-fields.ts';
 import { applies, evaluateField, type Refusal, valueBack } from '../mapping/evaluate.ts';
@@ -9,7 +8,7 @@ import type { Mapping } from '../mapping/load-mapping.ts';
 import { bareText, foldLabel, type MappingSources, type SourcePath } from '../mapping/source-fields.ts';
 import type { CustomFieldValue } from '../partner/contract/custom-fields.ts';
 import type { FieldDefinition } from '../store/fields.ts';
-import type { Value } from '../values/transforms.ts';
+import { isEmpty, type Value } from '../values/transforms.ts';
 
 /** One place in a partner record and the value sent for it; null clears a custom field. */
 export type PartnerValue = { customFieldId: string; sent: Value | null } | { property: string; sent: Value };

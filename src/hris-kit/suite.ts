@@ -1,7 +1,6 @@
 import { employment } from './cases/employment.ts';
 import { finding } from './cases/finding.ts';
-import { trouble } from './cases/trouble.ts';
-import { webhooks } from './cases/webhooks.ts';
+import { trouble, webhooks } from './cases/trouble.ts';
 import { pending, writing } from './cases/writing.ts';
 import { cellOf, type HrisCase, type HrisCell, type HrisUnderTest } from './hris-under-test.ts';
 

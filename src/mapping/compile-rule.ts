@@ -8,12 +8,12 @@ import type { FieldDef } from '../hris/port.ts';
 import {
   type TemplatePart,
   type TransformName,
+  type TransformStep,
   templateParts,
   transformOptions,
   transforms,
 } from '../values/transforms.ts';
 import { notAText, type Place, type Problem, placeOf, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
-import type { TransformStep } from './apply-transforms.ts';
 import { parseSourcePath, type SourcePath, type SourceRecords } from './source-fields.ts';
 
 /** `money` has no short form, because an amount means nothing without its currency. */

@@ -1,6 +1,6 @@
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
-import type { TemplatePart, Value } from '../values/transforms.ts';
-import { applyTransforms, isEmpty, undoTransforms } from './apply-transforms.ts';
+import { applyTransforms, isEmpty, type TemplatePart, undoTransforms, type Value } from '../values/transforms.ts';
+
 import type { CompiledCondition, CompiledField, TableColumn, TableRows } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';

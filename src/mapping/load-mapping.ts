@@ -15,8 +15,7 @@ import {
   type Texts,
   type YamlFile,
 } from '../yaml/yaml-file.ts';
-import { checkDirection, type WayBack } from './check-direction.ts';
-import { checkValues } from './check-values.ts';
+import { checkDirection, checkValues, type WayBack } from './check-rule.ts';
 import {
   type CompiledField,
   compileRule,

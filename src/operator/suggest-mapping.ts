@@ -1,6 +1,6 @@
 import { withFieldValues } from '../../activities/fields/field-values.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
-import { defaultColumns, fieldDefs } from '../hris/columns.ts';
+import { defaultColumns, fieldDefs } from '../hris/option-types.ts';
 import type { OwnColumn, OwnTable } from '../hris/sql/describe.ts';
 import { createLogger } from '../log.ts';
 import { evaluateField } from '../mapping/evaluate.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { duration } from '../hris/option-types.ts';
-import { landingSection } from '../hris/sql/landing-destination.ts';
+import { landingSection } from '../hris/sql/sql.ts';
 import { Overrides } from '../partner/contract/assumptions.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { everyStream, landings } from '../streams/streams.ts';

@@ -1,4 +1,4 @@
-import { decrypt } from '../../src/hris/sftp/open-pgp.ts';
+import { decrypt } from '../../src/hris/sftp/ready-files.ts';
 
 /** Decrypts again and again until it is killed; what it is to decrypt with comes from the environment. */
 const { TEST_KEY: decryptWith = '', TEST_PASSPHRASE: decryptPassphrase = '', TEST_FILE = '' } = process.env;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually, expectFit } from '../../src/hris-kit/expect.ts';
+import { eventually, expectFit } from '../../src/hris-kit/hris-under-test.ts';
 
 test.each([
   ['a', 'a'],

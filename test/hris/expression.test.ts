@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
-import { compileExpression } from '../../src/hris/http/expression.ts';
-import { compileTemplate } from '../../src/hris/http/template.ts';
+import { compileExpression, compileTemplate } from '../../src/hris/http/expression.ts';
 
 const records: readonly unknown[] = [
   {},

@@ -4,7 +4,7 @@ import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { encrypt } from '../../src/hris/sftp/open-pgp.ts';
+import { encrypt } from '../../src/hris/sftp/ready-files.ts';
 import { patience } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { makeOwnKey, OWN_PASSPHRASE } from './counterparts/open-pgp-key.ts';

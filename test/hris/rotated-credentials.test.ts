@@ -12,7 +12,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Connection, createConnections } from '../../activities/connections.ts';
 import { REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { isConnectorError } from '../../src/errors.ts';
-import { encrypt } from '../../src/hris/sftp/open-pgp.ts';
+import { encrypt } from '../../src/hris/sftp/ready-files.ts';
 import { unlimited } from '../../src/rate-limit/rate-limit.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { encrypt } from '../../src/hris/sftp/open-pgp.ts';
+import { encrypt } from '../../src/hris/sftp/ready-files.ts';
 import { makeOwnKey, OWN_PASSPHRASE } from './counterparts/open-pgp-key.ts';
 import { refusal, signal } from './profile.ts';
 import { type ServedFile, serveFiles } from './sftp-server.ts';

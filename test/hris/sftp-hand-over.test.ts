@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { toCells } from '../../src/hris/sftp/csv.ts';
 import { handOverLast, type Request } from '../../src/hris/sftp/hand-over.ts';
-import { sftpOptions } from '../../src/hris/sftp/options.ts';
-import { createReadyFiles, type Sftp } from '../../src/hris/sftp/ready-files.ts';
-import type { SftpSession } from '../../src/hris/sftp/session.ts';
+import { createReadyFiles, type Sftp, toCells } from '../../src/hris/sftp/ready-files.ts';
+import { type SftpSession, sftpOptions } from '../../src/hris/sftp/session.ts';
 import { write } from './profile.ts';
 
 const options = sftpOptions.parse({

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { readTogether } from '../../src/hris/read-many.ts';
-import type { SftpOptions } from '../../src/hris/sftp/options.ts';
 import { createReadyFiles } from '../../src/hris/sftp/ready-files.ts';
-import type { SftpSession } from '../../src/hris/sftp/session.ts';
+import type { SftpOptions, SftpSession } from '../../src/hris/sftp/session.ts';
 
 const file = { name: 'people.csv', size: 9, changedAt: 1 };
 

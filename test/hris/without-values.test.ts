@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { withoutValues } from '../../src/hris/records.ts';
 import { readResults } from '../../src/hris/sftp/people.ts';
 import type { Sftp } from '../../src/hris/sftp/ready-files.ts';
-import { withoutValues } from '../../src/hris/without-values.ts';
 
 test.each([
   [

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { describe, expect, test } from 'vitest';
-import { type Inverse, inverses } from '../../src/mapping/apply-transforms.ts';
-import { type Transform, type TransformName, transforms, type Value } from '../../src/values/transforms.ts';
+import {
+  type Inverse,
+  inverses,
+  type Transform,
+  type TransformName,
+  transforms,
+  type Value,
+} from '../../src/values/transforms.ts';
 
 /** Cases a property; `HIREBRIDGE_CASES=10000` before an issue is closed. */
 const numRuns = Number(process.env['HIREBRIDGE_CASES'] ?? 1_000);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Amendment, EmployeeFile, HrisConnection } from '../../hris/port.ts';
-import { eventually, expectFit } from '../expect.ts';
 import {
   emailOf,
   employ,
+  eventually,
+  expectFit,
   type HrisCase,
   type HrisUnderTest,
   offers,

@@ -1,8 +1,9 @@
 import type { EmployeeFields } from '../../hire/hire.ts';
-import { eventually, expectFit } from '../expect.ts';
 import {
   emailOf,
   employ,
+  eventually,
+  expectFit,
   type HrisCase,
   type HrisUnderTest,
   offers,

@@ -1,9 +1,10 @@
 import { AssertionError } from 'node:assert';
-import { eventually, expectFit } from '../expect.ts';
 import {
   create,
   emailOf,
   employ,
+  eventually,
+  expectFit,
   type HrisCase,
   type HrisUnderTest,
   offers,

@@ -24,8 +24,16 @@ import {
   toBamboo,
   updateEmployee,
 } from './employees.ts';
-import { type Bamboo, findEmployee, isTaken, openBamboo } from './find.ts';
-import { type BambooOptions, bamboohrFields, bamboohrOptions, bamboohrWebhooks } from './options.ts';
+import {
+  type Bamboo,
+  type BambooOptions,
+  bamboohrFields,
+  bamboohrOptions,
+  bamboohrWebhooks,
+  findEmployee,
+  isTaken,
+  openBamboo,
+} from './find.ts';
 
 /** BambooHR through its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {

@@ -7,8 +7,7 @@ import type { HttpAnswer } from '../../http/http-error.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { refuseFields } from '../records.ts';
-import { type Bamboo, findEmployee, textOf } from './find.ts';
-import { type BambooField, type BambooOptions, readName } from './options.ts';
+import { type Bamboo, type BambooField, type BambooOptions, findEmployee, readName, textOf } from './find.ts';
 
 /** A request with more fields is refused. */
 const MOST_FIELDS = 400;

@@ -1,7 +1,6 @@
 import type { Path } from '../../yaml/yaml-file.ts';
 import type { Definition, ListOf, RequestOf } from './definition-schema.ts';
-import { isWholeList } from './expression.ts';
-import { NO_FORMAT, writesDays } from './template.ts';
+import { isWholeList, NO_FORMAT, writesDays } from './expression.ts';
 
 /** Where parts of a definition contradict one another, and how. */
 type BrokenRule = readonly [at: Path, text: string];

@@ -20,22 +20,23 @@ import type {
 import { cellText } from '../read-cell.ts';
 import { readApart, sortRead } from '../read-many.ts';
 import { probed } from '../records.ts';
-import { askCreate, createEmployee } from './create.ts';
 import {
   amendEmployee,
+  askCreate,
+  createEmployee,
+  deliverFile,
   findEmployee,
   isTaken,
+  isThere,
   readEmployee,
   rehireEmployee,
   terminateEmployee,
   writeEmployee,
 } from './employees.ts';
-import { deliverFile, isThere } from './files.ts';
-import { type Answer, type Defined, type LineOptions, openDefinedLine } from './line.ts';
+import { type Answer, type Defined, type LineOptions, openDefinedLine, unreadable } from './line.ts';
 import { type HttpDefinition, loadDefinition } from './load-definition.ts';
 import { employeesIn, wholeList } from './look-through.ts';
 import { idOf, toEmployee } from './record.ts';
-import { unreadable } from './unreadable.ts';
 
 /** A definition in a tenant's options: its file and text. */
 const definitionFile = z.object({ file: z.string(), text: z.string() });

@@ -4,10 +4,10 @@ import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, type HrisLimits, type HrisLine, mayBeDone, openLine, readJson } from '../http-line.ts';
 import { cellText } from '../read-cell.ts';
-import { withoutValues } from '../without-values.ts';
+import { withoutValues } from '../records.ts';
+import { rendered, type Values } from './expression.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
-import { rendered, type Values } from './template.ts';
 
 /** What a definition's calls need from a tenant file. */
 export interface LineOptions {
@@ -310,4 +310,23 @@ async function refusalOf(
     ...(row?.field !== undefined && { details: { [row.field]: 'was not accepted' } }),
     cause,
   });
+}
+
+/** An answer in which something of the definition is not there. */
+export function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'retry',
+    message: `${what} was answered ${how}. Check ${key} of the definition, and whether hris.url is the right address.`,
+    requestId,
+  });
+}
+
+/** For `catch`: a refusal for good finds nothing; any other error stays one. */
+export function unlessRefused(error: unknown): undefined {
+  if (!isConnectorError(error) || error.action !== 'reject') throw error;
+}
+
+export function unlessAbsent(error: unknown): undefined {
+  if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
 }

@@ -9,12 +9,14 @@ import {
   BadExpression,
   compileExpression,
   compileList,
+  compileTemplate,
   type Expression,
   type PathStep,
   plainPath,
+  type Template,
+  type Values,
 } from './expression.ts';
 import { type CalledHooks, noHooks, readHooks } from './hooks.ts';
-import { compileTemplate, type Template, type Values } from './template.ts';
 
 /** A checked definition: every expression and template is compiled. */
 export interface HttpDefinition extends ReturnType<Compiler['employees']> {

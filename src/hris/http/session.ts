@@ -1,8 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { cellText } from '../read-cell.ts';
-import { readPath } from './expression.ts';
+import { readPath, rendered, type Values } from './expression.ts';
 import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
-import { rendered, type Values } from './template.ts';
 
 /** What each call carries to be authorised. */
 export interface Carried {

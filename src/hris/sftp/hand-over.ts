@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { WriteOptions } from '../port.ts';
-import { type Cells, writeCsv } from './csv.ts';
-import { encrypt } from './open-pgp.ts';
-import { READY, type Sftp } from './ready-files.ts';
+import { type Cells, encrypt, READY, type Sftp, writeCsv } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
 
 /** A note contains a file's name. */

@@ -3,8 +3,7 @@ import { type ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { hasEnded, isDay } from '../records.ts';
-import { type CsvFile, fromCells, unreadable } from './csv.ts';
-import { assertReadable, type Sftp } from './ready-files.ts';
+import { assertReadable, type CsvFile, fromCells, type Sftp, unreadable } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
 
 /** A full list of the customer's employees. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
-import { fieldDefs } from '../columns.ts';
+import { fieldDefs } from '../option-types.ts';
 import type {
   ChangedEmployees,
   CreateResult,
@@ -20,10 +20,7 @@ import type {
 } from '../port.ts';
 import { readTogether } from '../read-many.ts';
 import { fitsKey, foundBy, probed } from '../records.ts';
-import { type Cells, problemOf, readCsv, refuseIncomplete, toCells, unreadable } from './csv.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
-import { encrypt } from './open-pgp.ts';
-import { type SftpOptions, sftpOptions } from './options.ts';
 import {
   encode,
   hireRequestId,
@@ -38,8 +35,18 @@ import {
   stillThere,
   verdictOn,
 } from './people.ts';
-import { createReadyFiles, type Sftp } from './ready-files.ts';
-import { openSession, type RemoteFile } from './session.ts';
+import {
+  type Cells,
+  createReadyFiles,
+  encrypt,
+  problemOf,
+  readCsv,
+  refuseIncomplete,
+  type Sftp,
+  toCells,
+  unreadable,
+} from './ready-files.ts';
+import { openSession, type RemoteFile, type SftpOptions, sftpOptions } from './session.ts';
 
 /** CSV files over SFTP: we write requests, a job of the customer takes them, and results and rosters come back. */
 export const sftp: HrisAdapter<SftpOptions> = {

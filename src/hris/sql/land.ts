@@ -3,10 +3,18 @@ import { type ConnectorError, rejected } from '../../errors.ts';
 import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/dialects.ts';
 import type { IdsOptions, Landed, Landing, LandingRow, LandOptions, RemoveOptions, StoredRow } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { assertHeld, asText, cellOf, type Reach, type Row, type SqlDatabase, toFields } from './database.ts';
+import {
+  assertHeld,
+  asText,
+  cellOf,
+  explainSqlError,
+  type Reach,
+  type Row,
+  type SqlDatabase,
+  toFields,
+} from './database.ts';
 import { describeTable } from './describe.ts';
 import { GONE_AT, landingKeys as key, type LandingTable, type SqlOptions } from './options.ts';
-import { explainSqlError } from './sql-errors.ts';
 
 type Queried = Pick<SqlDatabase, 'kysely' | 'dialect'>;
 

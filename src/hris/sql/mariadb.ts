@@ -5,8 +5,16 @@ import type { Pool, PoolConnection, PoolOptions, ResultSetHeader } from 'mysql2'
 import { rejected } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { halfOf, type Row, type SqlDatabase, type SqlWrite, type Tables, WRITE_MS, whileOpen } from './database.ts';
-import { explainSqlError } from './sql-errors.ts';
+import {
+  explainSqlError,
+  halfOf,
+  type Row,
+  type SqlDatabase,
+  type SqlWrite,
+  type Tables,
+  WRITE_MS,
+  whileOpen,
+} from './database.ts';
 
 /** Loads the driver with the first connection, so that processes without MariaDB need not. */
 export function openMariadb(url: string): SqlDatabase {

@@ -7,9 +7,17 @@ import { ConnectorError } from '../../errors.ts';
 import { NodeSqliteDialect, openSqliteFile, withExactIntegers } from '../../sql/dialects.ts';
 import { assertNotInClear } from '../../sql/open-database.ts';
 import type { WriteOptions } from '../port.ts';
-import { halfOf, type Row, returning, type SqlDatabase, type SqlWrite, type Tables, whileOpen } from './database.ts';
+import {
+  explainSqlError,
+  halfOf,
+  type Row,
+  returning,
+  type SqlDatabase,
+  type SqlWrite,
+  type Tables,
+  whileOpen,
+} from './database.ts';
 import { openMariadb } from './mariadb.ts';
-import { explainSqlError } from './sql-errors.ts';
 
 /**
  * Opens `sqlite:PATH`, `postgres://...` or `mariadb://...`; connects at the first use. With `create`, SQLite makes the

@@ -1,7 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { type Column, columnName, defaultColumns, type FieldInput, field, columnName as name } from '../columns.ts';
-import { duration, employeeUrl } from '../option-types.ts';
+import {
+  type Column,
+  columnName,
+  defaultColumns,
+  duration,
+  employeeUrl,
+  type FieldInput,
+  field,
+  columnName as name,
+} from '../option-types.ts';
 import type { FieldsInUse, Landings } from '../port.ts';
 
 /** A job of the customer processes and numbers new rows; until then a create is pending. */

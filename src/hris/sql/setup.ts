@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Column } from '../columns.ts';
+import type { Column } from '../option-types.ts';
 import type { FieldsInUse, Landings, SetupStatement } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
-import { describeTable } from './describe.ts';
+import { describeTable, userOf } from './describe.ts';
 import { openSqlDatabase } from './open-database.ts';
 import {
   directoryView,
@@ -14,7 +14,6 @@ import {
   type SqlOptionsInput,
   sqlOptions,
 } from './options.ts';
-import { userOf } from './probe.ts';
 
 type Dialect = SqlDatabase['dialect'];
 

@@ -1,15 +1,33 @@
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
-import type { Column } from '../columns.ts';
-import type { Amendment, CreateResult, Employees, WriteOptions } from '../port.ts';
+import type { Column } from '../option-types.ts';
+import type {
+  Amendment,
+  CreateResult,
+  Employees,
+  HrisConnection,
+  ListEntry,
+  ListedResume,
+  Requisition,
+  WriteOptions,
+} from '../port.ts';
 import { cellText, readCell, readFields } from '../read-cell.ts';
-import { fieldsToAmend } from '../records.ts';
-import { withoutValues } from '../without-values.ts';
-import { asText, byField, type Reach, type Row, type SqlDatabase, type SqlHris, toColumns, toRef } from './database.ts';
-import type { SqlOptions } from './options.ts';
+import { fieldsToAmend, withoutValues } from '../records.ts';
+import {
+  asText,
+  byField,
+  explainSqlError,
+  type Reach,
+  type Row,
+  type SqlDatabase,
+  type SqlHris,
+  toColumns,
+  toFields,
+  toRef,
+} from './database.ts';
+import type { RequisitionTable, ResumeSource, SqlOptions } from './options.ts';
 import { atTable, findEmployee, findRefused, readEmployee } from './read-employees.ts';
-import { explainSqlError } from './sql-errors.ts';
 
 /** Writes run outside `reach`: a driver knows better than a signal whether a write was sent. */
 export function writesOf(options: SqlOptions, reach: Reach): Omit<Employees, 'find' | 'read' | 'isTaken'> {
@@ -246,7 +264,7 @@ interface RowUpdate {
 }
 
 /** One update of one row; a refusal names fields instead of columns. False if no row was written. */
-export async function updateRow(
+async function updateRow(
   database: SqlDatabase,
   of: KeyedTable,
   { id, pairs, where = sql`true` }: RowUpdate,
@@ -267,7 +285,7 @@ export async function updateRow(
 }
 
 /** For an existing row that was not written. */
-export function tooLate(): ConnectorError {
+function tooLate(): ConnectorError {
   return new ConnectorError({
     code: 'DEADLINE_PASSED',
     action: 'retry',
@@ -281,7 +299,7 @@ export function tooLate(): ConnectorError {
  * works for columns of every type. False if there is no such row.
  * @throws ConnectorError STALE
  */
-export async function amendRow(
+async function amendRow(
   database: SqlDatabase,
   of: KeyedTable,
   { id, ...amendment }: Omit<Amendment, 'from'> & { id: string },
@@ -324,4 +342,102 @@ async function readCells(database: SqlDatabase, of: KeyedTable, id: string, keys
 function isStill(database: SqlDatabase, column: string, text: string | null): RawBuilder<boolean> {
   const cell = asText(database, column);
   return text === null ? sql<boolean>`${sql.ref(column)} is null` : sql<boolean>`${cell} = ${text}`;
+}
+
+/** Open positions and files that become candidates, each if the options name its table. */
+export function requisitionsOf(
+  { requisitions: table, resumes }: SqlOptions,
+  reach: Reach,
+): Pick<HrisConnection, 'requisitions' | 'resumes'> {
+  return {
+    ...(table && {
+      requisitions: {
+        listOpen: (signal) => reach(signal, (database) => listRequisitions(database, table)),
+        read: (ids, signal) => reach(signal, (database) => readRequisitions(database, table, ids)),
+        update: async (id, fields, write) => {
+          const database = await reach(write.signal, async (open) => open);
+          if (await updateRow(database, table, { id, pairs: toColumns(fields, table) }, write)) return;
+          const found = await readRequisitions(database, table, [id]);
+          throw found.length > 0 ? tooLate() : notOpen(id);
+        },
+        amend: async (id, amendment, write) => {
+          const database = await reach(write.signal, async (open) => open);
+          if (!(await amendRow(database, table, { id, ...amendment }, write))) throw notOpen(id);
+        },
+      },
+    }),
+    ...(resumes && { resumes: { list: (signal) => reach(signal, (database) => listResumes(database, resumes)) } }),
+  };
+}
+
+/** Tables with the entries for select fields of the partner. */
+export function listsOf({ lists }: SqlOptions, reach: Reach): Pick<HrisConnection, 'lists'> {
+  return lists === undefined
+    ? {}
+    : { lists: { read: (list, signal) => reach(signal, (database) => readList(database, list, lists)) } };
+}
+
+/** Every row of the requisitions table, ordered by id. */
+async function listRequisitions(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  table: RequisitionTable,
+): Promise<Requisition[]> {
+  const { rows } = await sql<Row>`${selectFrom(table)} order by ${sql.ref(table.idColumn)}`.execute(kysely);
+  return rows.map((row) => toRequisition(row, table));
+}
+
+/** The rows with these ids. */
+async function readRequisitions(
+  { kysely, dialect }: SqlDatabase,
+  table: RequisitionTable,
+  ids: readonly string[],
+): Promise<Requisition[]> {
+  if (ids.length === 0) return [];
+  const isAmong = sql`${asText({ dialect }, table.idColumn)} in (${sql.join(ids)})`;
+  const { rows } = await sql<Row>`${selectFrom(table)} where ${isAmong}`.execute(kysely);
+  return rows.map((row) => toRequisition(row, table));
+}
+
+/** Every entry of a list that is not retired, ordered by id. */
+async function readList(
+  database: SqlDatabase,
+  list: string,
+  lists: NonNullable<SqlOptions['lists']>,
+): Promise<ListEntry[]> {
+  const of = lists[list];
+  if (of === undefined) throw new Error(`The connection was opened without the list ${list}.`);
+  const { table, idColumn, labelColumn, activeColumn } = of;
+  const isActive = activeColumn === undefined ? sql`` : sql` where ${isTrue(database, activeColumn)}`;
+  const { rows } = await sql<Row>`select ${sql.ref(idColumn)} as id, ${sql.ref(labelColumn)} as label
+    from ${sql.table(table)}${isActive} order by ${sql.ref(idColumn)}`.execute(database.kysely);
+  return rows.map(({ id, label }) => ({ id: cellText(id), label: cellText(label ?? '') }));
+}
+
+/** Every file in the table, ordered by id. */
+async function listResumes(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  { table, idColumn, jobColumn, urlColumn }: ResumeSource,
+): Promise<ListedResume[]> {
+  const { rows } = await sql<Row>`select ${sql.ref(idColumn)} as id, ${sql.ref(jobColumn)} as job,
+    ${sql.ref(urlColumn)} as url from ${sql.table(table)} order by ${sql.ref(idColumn)}`.execute(kysely);
+  return rows.map(({ id, job, url }) => ({ id: cellText(id), jobId: cellText(job ?? ''), url: cellText(url ?? '') }));
+}
+
+/** True for a boolean in each dialect, and for a number other than 0. */
+function isTrue(database: SqlDatabase, column: string) {
+  return sql`lower(${asText(database, column)}) not in ('false', '0', 'f', '')`;
+}
+
+function notOpen(id: string): ConnectorError {
+  return rejected('REQUISITION_NOT_FOUND', `The HRIS has no open requisition with the id ${id}.`);
+}
+
+function selectFrom(table: RequisitionTable) {
+  const fields = Object.values(table.columns).map(({ column }) => column);
+  const columns = sql.join([...new Set([table.idColumn, ...fields])].map((name) => sql.ref(name)));
+  return sql`select ${columns} from ${sql.table(table.table)}`;
+}
+
+function toRequisition(row: Row, table: RequisitionTable): Requisition {
+  return { id: cellText(row[table.idColumn]), ...toFields(row, table) };
 }

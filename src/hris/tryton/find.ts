@@ -2,8 +2,7 @@ import type { EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { foundBy, hasEnded } from '../records.ts';
-import { ADDRESS, CONTACTS, type TrytonOptions } from './options.ts';
-import type { TrytonSession } from './session.ts';
+import { ADDRESS, CONTACTS, type TrytonOptions, type TrytonSession } from './session.ts';
 
 export interface Tryton {
   session: TrytonSession;

@@ -13,8 +13,7 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { readTogether } from '../read-many.ts';
-import { fieldsToAmend, probed, refuseFields } from '../records.ts';
-import { withoutValues } from '../without-values.ts';
+import { fieldsToAmend, probed, refuseFields, withoutValues } from '../records.ts';
 import {
   type EmployeeRow,
   ENOUGH,
@@ -33,8 +32,16 @@ import {
   recordOf,
   type Tryton,
 } from './find.ts';
-import { ADDRESS, CONTACTS, type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
-import { encodeDate, encodeInstant, openSession } from './session.ts';
+import {
+  ADDRESS,
+  CONTACTS,
+  encodeDate,
+  encodeInstant,
+  openSession,
+  type TrytonOptions,
+  trytonFields,
+  trytonOptions,
+} from './session.ts';
 
 /** Tryton, an ERP, over JSON-RPC: an employee is a party, numbered by the server, and a record of the company. */
 export const tryton: HrisAdapter<TrytonOptions> = {

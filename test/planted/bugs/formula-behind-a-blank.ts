@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a formula behind a blank is none',
   patches: [
     {
-      file: 'src/hris/sftp/csv.ts',
+      file: 'src/hris/sftp/ready-files.ts',
       find: '  if (RUNS.some((one) => one.test(seen(text))))',
       replace: '  if (RUNS.some((one) => one.test(text)))',
     },

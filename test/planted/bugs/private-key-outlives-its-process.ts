@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'the keyring of a killed process stays',
   patches: [
     {
-      file: 'src/hris/sftp/open-pgp.ts',
+      file: 'src/hris/sftp/ready-files.ts',
       find: `  await sweepKeyrings();
 `,
       replace: '',
