@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isConnectorError } from '../errors.ts';
-import type { EmployeeFields, EmployeeRef } from '../hire/hire.ts';
+import type { EmployeeFields, EmployeeRef, FindKey } from '../hire/hire.ts';
 import type { CreateResult, HrisConnection, WriteOptions } from '../hris/port.ts';
 import type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 import { type AskedRequest, startHttpProxy } from './http-proxy.ts';
@@ -291,6 +291,22 @@ export async function refusal(
   );
   if (!isConnectorError(error)) throw new Error(`expected a ConnectorError, got ${String(error)}`);
   return { code: error.code, action: error.action, details: error.details, message: error.message };
+}
+
+/** Somebody is found by a key, within the time that the adapter states. */
+export function expectFound(hris: HrisUnderTest, key: FindKey, ref: EmployeeRef, what = 'who is found'): Promise<void> {
+  const find = () => hris.adapter.employees.find(key, signal);
+  return eventually(find, { kind: 'one', ref, by: key.by }, shown(hris), what);
+}
+
+/** Works with a connection on which messages of a write can be lost. */
+export async function overWire(hris: HrisUnderTest, work: (wire: Wire) => Promise<void>): Promise<void> {
+  const wire = await power(hris, 'wire')();
+  try {
+    await work(wire);
+  } finally {
+    await wire.close();
+  }
 }
 
 /** Reads show a write within the time that the adapter states. */

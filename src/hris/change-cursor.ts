@@ -22,7 +22,7 @@ const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)
  * What stamps sort by: as text, `12:00:00.5Z` would come before `12:00:00Z`, and a time in one zone before an earlier
  * one in another. Whatever is no instant of ISO 8601 sorts as it stands.
  */
-export function orderOf(stamp: string): string {
+function orderOf(stamp: string): string {
   const [, second, digits = '', zone = ''] = INSTANT.exec(stamp) ?? [];
   const at = Date.parse(`${second}${zone}`);
   return Number.isNaN(at) ? stamp : `${new Date(at).toISOString().slice(0, 19)}.${digits.padEnd(9, '0')}Z`;
@@ -72,11 +72,42 @@ export function nextChangeCursor(before: ChangeCursor, { after, latest, clock, o
   return JSON.stringify({ settled: from, ...(isNew ? { end: { at: high, seenAt: clock } } : {}) });
 }
 
+/** A record that changed, and when; `gone`: it was deleted. */
+export interface Change {
+  id: string;
+  at: string;
+  gone: boolean;
+}
+
+/**
+ * The next page of all changes since a cursor, ordered by stamp, and by id among equal stamps; `width` is that of the
+ * longest id.
+ */
+export function pageOfChanges<One extends Change>(
+  before: ChangeCursor,
+  changes: readonly One[],
+  { size, width, ...when }: { size: number; width: number } & Pick<ChangePage, 'clock' | 'overlapMs'>,
+): { page: One[]; next: string; more: boolean } {
+  const placeOf = ({ at, id }: Change): string => `${orderOf(at)} ${id.padStart(width, '0')}`;
+  const since = before.settled;
+  const reached = (before.pass?.after ?? '').replace(/^\S+/, orderOf);
+  const waiting = changes
+    .filter(({ at }) => since === undefined || orderOf(at) > orderOf(since))
+    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
+    .filter((change) => placeOf(change) > reached);
+  const page = waiting.slice(0, size);
+  const last = page.at(-1);
+  const more = waiting.length > size;
+  const after = more && last !== undefined ? placeOf(last) : undefined;
+  const stamps = page.map(({ at }) => at);
+  return { page, next: nextChangeCursor(before, { after, latest: latestOf(stamps, when.clock), ...when }), more };
+}
+
 /** Clocks and time zones differ by hours; a stamp further ahead says nothing about when its change happened. */
 const MOST_AHEAD_MS = 24 * 3_600_000;
 
 /** The latest of some stamps in their order, without those far ahead: all later changes would pass for seen. */
-export function latestOf(stamps: readonly string[], clock: number): string {
+function latestOf(stamps: readonly string[], clock: number): string {
   const bound = new Date(clock + MOST_AHEAD_MS).toISOString();
   return stamps.findLast((stamp) => !INSTANT.test(stamp) || orderOf(stamp) <= orderOf(bound)) ?? '';
 }

@@ -1,7 +1,7 @@
 import { dayOf } from '../day-of.ts';
 import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found, NameParts } from '../hire/hire.ts';
-import type { Amendment, EmployeeRecord } from './port.ts';
+import type { Amendment, EmployeeRecord, FieldDef } from './port.ts';
 import type { ReadFields } from './read-cell.ts';
 
 /** Text for comparison, ignoring case, blanks and Unicode form. */
@@ -95,6 +95,53 @@ export function refuseFields(
 ): ConnectorError {
   const message = `${what}: ${Object.keys(details).join(', ')}.`;
   return rejected(code, message, { details });
+}
+
+type Known = Pick<FieldDef, 'key' | 'type' | 'required'>;
+
+/**
+ * A new record needs every required field, and a change must not empty one. `problemOf` says why the HR system does not
+ * take a value.
+ * @throws ConnectorError INVALID_VALUE or MISSING_FIELD, by field
+ */
+export function assertFits<Def extends Known>(
+  { accepts, requires, known }: { accepts: string; requires: string; known: readonly Def[] },
+  fields: EmployeeFields,
+  isNew: boolean,
+  problemOf: (value: FieldValue, def: Def) => string | undefined,
+): void {
+  const defs = new Map(known.map((def) => [def.key, def]));
+  const problems = Object.entries(fields).flatMap(([key, value]) => {
+    const def = defs.get(key);
+    const problem = def === undefined ? 'is not a field of this HR system' : problemOf(value, def);
+    return problem === undefined ? [] : [[key, problem]];
+  });
+  if (problems.length > 0) throw refuseFields('INVALID_VALUE', accepts, Object.fromEntries(problems));
+  const missing = known.filter(({ key, required }) => required && (key in fields ? isEmpty(fields[key]) : isNew));
+  if (missing.length === 0) return;
+  const details = Object.fromEntries(missing.map(({ key }) => [key, 'must not be empty']));
+  throw refuseFields('MISSING_FIELD', requires, details);
+}
+
+/** Why no HR system takes a value of this type. */
+export function problemOf(value: FieldValue, { type }: Pick<FieldDef, 'type'>): string | undefined {
+  if ([value].flat().some((one) => typeof one === 'string' && one.includes('\0'))) return 'holds a NUL character';
+  const isDay = (value ?? null) === null || /^\d{4}-\d{2}-\d{2}$/.test(String(value));
+  return type === 'date' && !isDay ? 'is not a date' : undefined;
+}
+
+export function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** The id and, if there is one, the number. */
+export function refOf(id: string, number: string | null | undefined): EmployeeRef {
+  return number ? { id, number } : { id };
+}
+
+/** Of a create whose reference is taken: that is its result, not an error to repeat. */
+export function alreadyExists(message: string, ref?: EmployeeRef): ConnectorError {
+  return new ConnectorError({ code: 'ALREADY_EXISTS', action: 'ignore', message, details: ref && { ...ref } });
 }
 
 /** Turns calls into a probe's result: their refusal becomes the answer. */

@@ -9,7 +9,7 @@ import {
   touchPeople,
   webhookPayloads,
 } from '../../src/counterparts/bamboohr-double.ts';
-import { bamboohrWebhooks } from '../../src/hris/bamboohr/find.ts';
+import { bamboohrWebhooks } from '../../src/hris/bamboohr/account.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { HrisUnderTest, Powers } from '../../src/hris-kit/hris-under-test.ts';

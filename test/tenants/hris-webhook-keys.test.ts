@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bamboohrWebhooks } from '../../src/hris/bamboohr/find.ts';
+import { bamboohrWebhooks } from '../../src/hris/bamboohr/account.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { freshStore } from '../store/stores.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';

@@ -8,6 +8,7 @@ import {
   type HrisCase,
   type HrisUnderTest,
   offers,
+  overWire,
   power,
   refusal,
   shown,
@@ -150,8 +151,7 @@ async function amendsNoEdit(hris: HrisUnderTest): Promise<void> {
 }
 
 async function losesAmendment(hris: HrisUnderTest): Promise<void> {
-  const { adapter, strike, close } = await power(hris, 'wire')();
-  try {
+  await overWire(hris, async ({ adapter, strike }) => {
     const ref = await employ(hris, 'unheard');
     const amendment = amendmentOf(hris, 'unheard');
     const struck = strike('answer-lost', 'amendment');
@@ -163,9 +163,7 @@ async function losesAmendment(hris: HrisUnderTest): Promise<void> {
     await eventually(() => employees.read(ref.id, signal), { fields: expected }, shown(hris), 'the employee');
     await adapter.employees.amend?.(ref.id, amendment, write);
     expectFit(await employees.read(ref.id, signal), { ref, fields: expected }, 'the employee');
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** Every byte below `end`, in more than one packet. */
@@ -177,8 +175,7 @@ const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 async function deliversOnce(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'filed');
-  const { adapter, strike, close } = await power(hris, 'wire')();
-  try {
+  await overWire(hris, async ({ adapter, strike }) => {
     for (const kind of ['cut', 'answer-lost'] as const) {
       const bytes = bytesUpTo(hris.profile.textOnly === true ? 128 : 256);
       const named = { name: `cv ${kind} ü.pdf`, document: `cv:${kind}` };
@@ -196,7 +193,5 @@ async function deliversOnce(hris: HrisUnderTest): Promise<void> {
       const stored = await power(hris, 'stored')(ref.id, file.name);
       expectFit(stored.map(hashOf), [hashOf(bytes)], 'the hashes of what is stored');
     }
-  } finally {
-    await close();
-  }
+  });
 }

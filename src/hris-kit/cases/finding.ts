@@ -4,6 +4,7 @@ import {
   employ,
   eventually,
   expectFit,
+  expectFound,
   type HrisCase,
   type HrisUnderTest,
   offers,
@@ -34,12 +35,7 @@ async function probes({ adapter }: HrisUnderTest): Promise<void> {
 async function findsByReference(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'by-reference');
   const key = { by: 'reference', value: referenceOf(hris, 'by-reference') } as const;
-  await eventually(
-    () => hris.adapter.employees.find(key, signal),
-    { kind: 'one', ref, by: 'reference' },
-    shown(hris),
-    'who is found',
-  );
+  await expectFound(hris, key, ref);
   // Without it, a record behind the same id is taken for somebody else's, and nothing is written there.
   if (hris.adapter.capabilities.mayHideReference === true) return;
   const told = async (): Promise<unknown> => (await hris.adapter.employees.read(ref.id, signal))?.reference;
@@ -48,24 +44,12 @@ async function findsByReference(hris: HrisUnderTest): Promise<void> {
 
 async function findsByNumber(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'by-number');
-  const key = { by: 'number', value: ref.number ?? '' } as const;
-  await eventually(
-    () => hris.adapter.employees.find(key, signal),
-    { kind: 'one', ref, by: 'number' },
-    shown(hris),
-    'who is found',
-  );
+  await expectFound(hris, { by: 'number', value: ref.number ?? '' }, ref);
 }
 
 async function findsByEmail(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'by-email');
-  const key = { by: 'email', value: emailOf(hris, 'by-email') } as const;
-  await eventually(
-    () => hris.adapter.employees.find(key, signal),
-    { kind: 'one', ref, by: 'email' },
-    shown(hris),
-    'who is found',
-  );
+  await expectFound(hris, { by: 'email', value: emailOf(hris, 'by-email') }, ref);
 }
 
 async function findsPerson(hris: HrisUnderTest): Promise<void> {
@@ -78,12 +62,7 @@ async function findsPerson(hris: HrisUnderTest): Promise<void> {
     familyName: ` ${String(familyName).toLowerCase().replace(' ', '  ')} `,
     birthDate: String(birthDate),
   } as const;
-  await eventually(
-    () => hris.adapter.employees.find(person, signal),
-    { kind: 'one', ref, by: 'person' },
-    shown(hris),
-    'who is found',
-  );
+  await expectFound(hris, person, ref);
 }
 
 async function findsNamesakes(hris: HrisUnderTest): Promise<void> {
@@ -97,13 +76,7 @@ async function findsNamesakes(hris: HrisUnderTest): Promise<void> {
     fullName: String(name).toUpperCase(),
     ...(fields['name'] === undefined && { parts: { givenName: givenName.toUpperCase(), familyName } }),
   } as const;
-  for (const born of [{}, { birthDate: '1990-05-17' }])
-    await eventually(
-      () => adapter.employees.find({ ...key, ...born }, signal),
-      { kind: 'one', ref, by: 'name' },
-      shown(hris),
-      'who is found',
-    );
+  for (const born of [{}, { birthDate: '1990-05-17' }]) await expectFound(hris, { ...key, ...born }, ref);
   await adapter.employees.update(ref.id, profile.findsPersons ? { birthDate: '1990-05-17' } : {}, write);
   if (!profile.findsPersons) return;
   const other = { ...key, birthDate: '1980-01-01' };
@@ -115,11 +88,10 @@ async function findsNamesakes(hris: HrisUnderTest): Promise<void> {
 async function foldsEmail(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'Mixed.Case');
   const value = emailOf(hris, 'Mixed.Case').replaceAll(/[a-z]+|[A-Z]+/g, otherCase);
-  const find = () => hris.adapter.employees.find({ by: 'email', value }, signal);
-  const found = await find();
+  const found = await hris.adapter.employees.find({ by: 'email', value }, signal);
   if (hris.profile.foldsCase === false && found.kind === 'none')
     return expectFit(found, { kind: 'none', trusted: false }, 'who is found');
-  await eventually(find, { kind: 'one', ref, by: 'email' }, shown(hris), 'who is found');
+  await expectFound(hris, { by: 'email', value }, ref);
 }
 
 /** Some systems have a single name field. */

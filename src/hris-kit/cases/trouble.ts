@@ -6,6 +6,7 @@ import {
   expectFit,
   type HrisCase,
   type HrisUnderTest,
+  overWire,
   power,
   referenceOf,
   refusal,
@@ -32,8 +33,7 @@ export const trouble: readonly HrisCase[] = [
 ];
 
 async function losesAnswer(hris: HrisUnderTest): Promise<void> {
-  const { adapter, strike, close } = await power(hris, 'wire')();
-  try {
+  await overWire(hris, async ({ adapter, strike }) => {
     const before = await hris.count();
     const struck = strike('answer-lost');
     const lost = await refusal(create(hris, 'lost', { on: adapter }));
@@ -48,9 +48,7 @@ async function losesAnswer(hris: HrisUnderTest): Promise<void> {
     const again = await refusal(create(hris, 'lost', { on: adapter }));
     expectFit(again, { code: 'ALREADY_EXISTS', action: 'ignore' }, 'the second create');
     expectFit(await hris.count(), before + 1, 'the number of employees');
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** Looking takes time itself. */
@@ -67,8 +65,7 @@ function assertWithinLag({ adapter }: HrisUnderTest, tookMs: number): void {
 }
 
 async function losesRequest(hris: HrisUnderTest): Promise<void> {
-  const { adapter, strike, close } = await power(hris, 'wire')();
-  try {
+  await overWire(hris, async ({ adapter, strike }) => {
     const before = await hris.count();
     const struck = strike('reset-before');
     const lost = await refusal(create(hris, 'reset', { on: adapter }));
@@ -77,14 +74,11 @@ async function losesRequest(hris: HrisUnderTest): Promise<void> {
     expectFit(await hris.count(), before, 'the number of employees');
     await settled(hris, adapter, await create(hris, 'reset', { on: adapter }));
     expectFit(await hris.count(), before + 1, 'the number of employees');
-  } finally {
-    await close();
-  }
+  });
 }
 
 async function executesLate(hris: HrisUnderTest): Promise<void> {
-  const { adapter, strike, refusesLate, close } = await power(hris, 'wire')();
-  try {
+  await overWire(hris, async ({ adapter, strike, refusesLate }) => {
     const before = await hris.count();
     const struck = strike('executed-late');
     const late = create(hris, 'late', { on: adapter, options: { remainingMs: () => 200 } });
@@ -94,9 +88,7 @@ async function executesLate(hris: HrisUnderTest): Promise<void> {
     const find = () => hris.second.employees.find(key, signal);
     await eventually(find, { kind: refusesLate ? 'none' : 'one' }, shown(hris), 'who is found');
     expectFit(await hris.count(), before + (refusesLate ? 0 : 1), 'the number of employees');
-  } finally {
-    await close();
-  }
+  });
 }
 
 async function isBusy(hris: HrisUnderTest): Promise<void> {

@@ -5,6 +5,7 @@ import {
   employ,
   eventually,
   expectFit,
+  expectFound,
   type HrisCase,
   type HrisUnderTest,
   offers,
@@ -109,8 +110,7 @@ async function keepsHostileText(hris: HrisUnderTest, what: string, text: string)
   const { givenName, birthDate } = hris.profile.employee(tag);
   const [given, born] = [String(givenName), String(birthDate)];
   const person = { by: 'person', givenName: given, familyName: text, birthDate: born } as const;
-  const found = { kind: 'one', ref, by: 'person' };
-  await eventually(() => employees.find(person, signal), found, shown(hris), `who is found by ${what}`);
+  await expectFound(hris, person, ref, `who is found by ${what}`);
 }
 
 async function writesManyFields(hris: HrisUnderTest): Promise<void> {

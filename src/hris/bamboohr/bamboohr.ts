@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { isConnectorError, rejected } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/hire.ts';
-import { clockOf, latestOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
+import { clockOf, pageOfChanges, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, readJson, sameAddress } from '../http-line.ts';
 import type {
-  Amendment,
   ChangedEmployees,
   DescribedField,
   EmployeeFile,
@@ -14,26 +12,26 @@ import type {
   ListEntry,
   WriteOptions,
 } from '../port.ts';
-import { fieldsToAmend, probed } from '../records.ts';
-import {
-  createEmployee,
-  notFound,
-  readEmployee,
-  rehireEmployee,
-  terminateEmployee,
-  toBamboo,
-  updateEmployee,
-} from './employees.ts';
+import { sortRead } from '../read-many.ts';
+import { probed } from '../records.ts';
 import {
   type Bamboo,
   type BambooOptions,
   bamboohrFields,
   bamboohrOptions,
   bamboohrWebhooks,
+  openBamboo,
+} from './account.ts';
+import {
+  amendEmployee,
+  createEmployee,
   findEmployee,
   isTaken,
-  openBamboo,
-} from './find.ts';
+  readEmployee,
+  rehireEmployee,
+  terminateEmployee,
+  updateEmployee,
+} from './employees.ts';
 
 /** BambooHR through its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
@@ -70,7 +68,7 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
     lists: { read: (list, signal) => readList(bamboo, list, signal) },
     probe: (signal) => probed(probe(bamboo, signal)),
     describe: async (subject, signal) => (subject === 'employee' ? describeFields(bamboo, signal) : []),
-    close: () => bamboo.api.close(),
+    close: () => bamboo.close(),
   };
 }
 
@@ -89,7 +87,7 @@ function filesOf(bamboo: Bamboo): Pick<HrisConnection, 'files'> {
   return {
     files: {
       deliver: (id, file, write) => deliverFile(bamboo, { id, category }, file, write),
-      holds: (id, file, signal) => isThere(bamboo, filesPath(id), file, signal),
+      holds: (id, file, signal) => isThere(bamboo, id, file, signal),
     },
   };
 }
@@ -109,43 +107,6 @@ async function probe(bamboo: Bamboo, signal: AbortSignal): Promise<void> {
   );
 }
 
-const Rows = z.array(z.looseObject({ id: z.coerce.string(), date: z.string().default('') }));
-
-/** Fields that BambooHR keeps with a date, in the table `jobInfo`. */
-const DATED: readonly string[] = ['jobTitle', 'department', 'location', 'division', 'reportsTo'];
-
-/** Writes dated fields as a row of their table, others at once. BambooHR has no versions: old values are read first. */
-async function amendEmployee(bamboo: Bamboo, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
-  const held = await readEmployee(bamboo, id, write.signal);
-  if (held === undefined) throw notFound(id);
-  const fields = Object.entries(fieldsToAmend(amendment, held));
-  const isDated = ([key]: [string, unknown]): boolean => DATED.includes(bamboo.options.fields[key]?.name ?? '');
-  const dated = Object.fromEntries(fields.filter(isDated));
-  if (Object.keys(dated).length > 0) await amendJob(bamboo, { id, from: amendment.from, fields: dated }, write);
-  await updateEmployee(bamboo, id, Object.fromEntries(fields.filter((field) => !isDated(field))), write);
-}
-
-/** Writes the row of that day; a new row repeats the row before it, because fields left out of a row are empty. */
-async function amendJob(
-  bamboo: Bamboo,
-  { id, from, fields }: { id: string; from: string; fields: EmployeeFields },
-  { signal, beforeSend }: WriteOptions,
-): Promise<void> {
-  const path = `/api/v1/employees/${id}/tables/jobInfo`;
-  const table = 'employees/{id}/tables/jobInfo';
-  const { api } = bamboo;
-  const changes = await toBamboo(bamboo, fields, signal);
-  const rows = Rows.parse(await api.json({ what: `GET ${table}`, method: 'GET', path, signal }));
-  const before = rows.filter(({ date }) => date <= from).toSorted((a, b) => a.date.localeCompare(b.date));
-  const latest = before.at(-1);
-  const call = { method: 'POST', sent: fields, idempotent: true, signal, beforeSend } as const;
-  if (latest?.date === from)
-    return void (await api.send({ ...call, what: `POST ${table}/{row}`, path: `${path}/${latest.id}`, body: changes }));
-  const kept = Object.entries(latest ?? {}).filter(([name, value]) => DATED.includes(name) && value !== null);
-  const body = { ...Object.fromEntries(kept), ...changes, date: from };
-  await api.send({ ...call, what: `POST ${table}`, path, body });
-}
-
 const Changed = z.looseObject({
   // If there are no employees, the answer is an empty list instead of an empty map.
   employees: z.union([
@@ -161,12 +122,6 @@ const PAGE = 50;
 /** How late a change may appear in the list; not documented. */
 const OVERLAP_MS = 60_000;
 
-interface Change {
-  id: string;
-  gone: boolean;
-  at: string;
-}
-
 /** One page of changed employees. The list has ids and times; each employee is then read by itself. */
 async function changedEmployees(
   bamboo: Bamboo,
@@ -174,51 +129,25 @@ async function changedEmployees(
   signal: AbortSignal,
 ): Promise<ChangedEmployees> {
   const before = readChangeCursor(cursor);
-  const { changes, clock } = await readChanges(bamboo, before.settled, signal);
-  const waiting = changes.filter((change) => placeOf(change) > (before.pass?.after ?? ''));
-  const page = waiting.slice(0, PAGE);
+  const { settled } = before;
+  // It is not documented whether changes within this very second are included, so ask for a second more.
+  const since = settled === undefined ? BEGINNING : new Date(Date.parse(settled) - 1_000).toISOString();
+  const path = `employees/changed?${new URLSearchParams({ since, type: 'all' }).toString()}`;
+  const what = 'employees/changed';
+  const answer = await bamboo.send({ path, what, signal, priority: 'bulk' });
+  const { employees } = Changed.parse(readJson(answer, { what: `GET ${what}`, idempotent: true }));
+  const changes = Object.entries(employees).map(([id, { action, lastChanged }]) => ({
+    id,
+    gone: action === 'Deleted',
+    at: new Date(lastChanged).toISOString(),
+  }));
+  const how = { size: PAGE, width: 15, clock: clockOf(answer.headers.date), overlapMs: OVERLAP_MS };
+  const { page, ...next } = pageOfChanges(before, changes, how);
   const read = await Promise.all(
     page.map(async ({ id, gone }) => (gone ? undefined : readEmployee(bamboo, id, signal))),
   );
-  const more = waiting.length > PAGE;
-  const last = page.at(-1);
-  const after = more && last !== undefined ? placeOf(last) : undefined;
-  const stamps = page.map(({ at }) => at);
-  return {
-    employees: read.filter((record) => record !== undefined),
-    gone: page.filter((_change, at) => read[at] === undefined).map(({ id }) => id),
-    next: nextChangeCursor(before, { after, latest: latestOf(stamps, clock), clock, overlapMs: OVERLAP_MS }),
-    more,
-  };
-}
-
-/** Sorts by time, and by id among equal times. */
-function placeOf({ at, id }: Change): string {
-  return `${at} ${id.padStart(15, '0')}`;
-}
-
-async function readChanges({ api }: Bamboo, settled: string | undefined, signal: AbortSignal) {
-  // It is not documented whether changes within this very second are included, so ask for a second more.
-  const since = settled === undefined ? BEGINNING : new Date(Date.parse(settled) - 1_000).toISOString();
-  const query = new URLSearchParams({ since, type: 'all' });
-  const what = 'GET employees/changed';
-  const answer = await api.send({
-    what,
-    method: 'GET',
-    path: `/api/v1/employees/changed?${query.toString()}`,
-    signal,
-    priority: 'bulk',
-  });
-  const { employees } = Changed.parse(readJson(answer, { what, idempotent: true }));
-  const changes = Object.entries(employees)
-    .map(([id, { action, lastChanged }]) => ({
-      id,
-      gone: action === 'Deleted',
-      at: new Date(lastChanged).toISOString(),
-    }))
-    .filter(({ at }) => settled === undefined || at > settled)
-    .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
-  return { changes, clock: clockOf(answer.headers.date) };
+  const ids = page.map(({ id }) => id);
+  return { ...sortRead(ids, read), ...next };
 }
 
 const Id = z.union([z.string(), z.number()]).transform(String);
@@ -241,24 +170,23 @@ const Lists = z.array(
 );
 
 /** Every field of the account that is not retired. */
-async function readFields({ api }: Bamboo, signal: AbortSignal) {
-  const answer = await api.json({ what: 'GET meta/fields', method: 'GET', path: '/api/v1/meta/fields', signal });
-  return Fields.parse(answer).filter(({ deprecated }) => deprecated !== true);
+async function readFields({ json }: Bamboo, signal: AbortSignal) {
+  return Fields.parse(await json({ path: 'meta/fields', signal })).filter(({ deprecated }) => deprecated !== true);
 }
 
-async function readLists({ api }: Bamboo, signal: AbortSignal) {
-  const path = '/api/v1/meta/lists';
-  return Lists.parse(await api.json({ what: 'GET meta/lists', method: 'GET', path, signal }));
+async function readLists({ json }: Bamboo, signal: AbortSignal) {
+  const lists = Lists.parse(await json({ path: 'meta/lists', signal }));
+  return lists.map(({ options, ...list }) => ({
+    ...list,
+    options: options.flatMap(({ id, name, archived }) => (archived === 'yes' || !name ? [] : [{ id, label: name }])),
+  }));
 }
 
 /** The entries of one list that are not archived. @throws ConnectorError HRIS_LIST_UNKNOWN */
 async function readList(bamboo: Bamboo, list: string, signal: AbortSignal): Promise<ListEntry[]> {
   const lists = await readLists(bamboo, signal);
   const found = lists.find(({ fieldId, name, alias }) => [alias, fieldId, name].includes(list));
-  if (found !== undefined)
-    return found.options.flatMap(({ id, name, archived }) =>
-      id === undefined || archived === 'yes' || !name ? [] : [{ id, label: name }],
-    );
+  if (found !== undefined) return found.options.flatMap(({ id, label }) => (id === undefined ? [] : [{ id, label }]));
   const known = lists.map(({ fieldId, name, alias }) => alias ?? name ?? fieldId).join(', ');
   throw rejected(
     'HRIS_LIST_UNKNOWN',
@@ -272,12 +200,7 @@ const REQUIRED: ReadonlySet<string> = new Set(['firstName', 'lastName']);
 /** The account's fields with the values of its lists; custom fields are included. */
 async function describeFields(bamboo: Bamboo, signal: AbortSignal): Promise<DescribedField[]> {
   const [fields, lists] = await Promise.all([readFields(bamboo, signal), readLists(bamboo, signal)]);
-  const options = new Map(
-    lists.map(({ fieldId, options: all }) => [
-      fieldId,
-      all.flatMap(({ name, archived }) => (archived === 'yes' || !name ? [] : [name])),
-    ]),
-  );
+  const options = new Map(lists.map(({ fieldId, options: all }) => [fieldId, all.map(({ label }) => label)]));
   const ours = Object.entries(bamboo.options.fields).map(([key, field]) => [field.name, { key, field }] as const);
   const known = new Map(ours);
   return fields.map(({ id, name, type, alias }) => {
@@ -327,41 +250,36 @@ async function deliverFile(
   file: EmployeeFile,
   { signal, beforeSend }: WriteOptions,
 ): Promise<'delivered' | 'there'> {
-  const place = filesPath(id);
-  if (await isThere(bamboo, place, file, signal)) return 'there';
-  const form = new FormData();
-  form.set('fileName', file.name);
-  form.set('category', String(category));
-  form.set('share', 'no');
-  form.set('file', new Blob([new Uint8Array(file.bytes)], { type: file.mediaType }), file.name);
-  const encoded = new Response(form);
-  const what = 'POST employees/{id}/files';
-  const upload = { contentType: encoded.headers.get('content-type') ?? '', body: await encoded.bytes() };
+  if (await isThere(bamboo, id, file, signal)) return 'there';
+  const upload = new FormData();
+  upload.set('fileName', file.name);
+  upload.set('category', String(category));
+  upload.set('share', 'no');
+  upload.set('file', new Blob([new Uint8Array(file.bytes)], { type: file.mediaType }), file.name);
   // Safe to repeat: the next delivery looks first.
-  const sent = { name: file.name };
-  await bamboo.api.send({ what, method: 'POST', path: place, upload, sent, idempotent: true, signal, beforeSend });
+  const call = { method: 'POST', path: filesPath(id), what: 'employees/{id}/files', upload } as const;
+  await bamboo.send({ ...call, sent: { name: file.name }, signal, beforeSend });
   return 'delivered';
 }
 
 function filesPath(id: string): string {
-  return `/api/v1/employees/${encodeURIComponent(id)}/files`;
+  return `employees/${encodeURIComponent(id)}/files`;
 }
 
-async function isThere({ api }: Bamboo, place: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean> {
-  const call = { what: 'GET employees/{id}/files/view', method: 'GET', path: `${place}/view`, signal } as const;
+async function isThere({ json, send }: Bamboo, id: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean> {
+  const place = filesPath(id);
   // Without a section that we may see, the answer is 404, as for an unknown employee.
-  const view = await api.json(call).catch((error: unknown) => {
+  const what = 'employees/{id}/files/view';
+  const view = await json({ path: `${place}/view`, what, signal }).catch((error: unknown) => {
     if (isConnectorError(error) && error.status === 404) return { categories: [] };
     throw error;
   });
-  const { categories } = View.parse(view);
-  const named = categories
-    .flatMap(({ files = [] }) => files)
+  const named = View.parse(view)
+    .categories.flatMap(({ files = [] }) => files)
     .filter(({ name, size }) => name === file.name && (size ?? file.bytes.length) === file.bytes.length);
-  for (const { id } of named) {
-    const what = 'GET employees/{id}/files/{fileId}';
-    const { body } = await api.send({ what, method: 'GET', path: `${place}/${id}`, accept: '*/*', signal });
-    if (body.equals(file.bytes)) return true;
+  for (const one of named) {
+    const call = { path: `${place}/${one.id}`, what: 'employees/{id}/files/{fileId}', accept: '*/*' };
+    if ((await send({ ...call, signal })).body.equals(file.bytes)) return true;
   }
   return false;
 }

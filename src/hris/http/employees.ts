@@ -4,13 +4,13 @@ import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, CreateResult, EmployeeFile, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { fieldsToAmend, fitsKey, foldText, foundBy, hasEnded } from '../records.ts';
+import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, hasEnded, refOf } from '../records.ts';
 import type { Values } from './expression.ts';
 import { type Answer, type Defined, unlessAbsent, unlessRefused, unreadable } from './line.ts';
 import type { CallPlan, FilesPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
 import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody, wholeList } from './look-through.ts';
 import {
-  assertFits,
+  assertTakes,
   hasAddress,
   idOf,
   needsRaw,
@@ -173,8 +173,7 @@ async function askNumber({ definition, line }: Defined, id: string, signal: Abor
   const { numbering: plan } = definition;
   if (plan === undefined) return { id };
   const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent });
-  const number = plan.absent.includes(answer.status) ? undefined : idOf(await plan.item(answer.body));
-  return { id, ...(number === undefined ? {} : { number }) };
+  return refOf(id, plan.absent.includes(answer.status) ? undefined : idOf(await plan.item(answer.body)));
 }
 
 /** Changes only the values that this was decided from; in a system with versions no other edit can come between. */
@@ -184,7 +183,7 @@ export async function amendEmployee(
   amendment: Omit<Amendment, 'from'>,
   options: WriteOptions,
 ): Promise<void> {
-  assertFits(defined.definition, amendment.fields, false);
+  assertTakes(defined.definition, amendment.fields, false);
   const held = await heldOf(defined, id, options.signal);
   const fields = fieldsToAmend(amendment, held.record);
   await writeEmployee(defined, defined.definition.updating, { id, fields, held }, options);
@@ -226,7 +225,7 @@ export async function writeEmployee(
 ): Promise<void> {
   const { definition, line } = defined;
   const { id, fields } = what;
-  assertFits(definition, fields, false);
+  assertTakes(definition, fields, false);
   if (plan === definition.updating && Object.keys(fields).length === 0) return;
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
@@ -279,7 +278,7 @@ export async function createEmployee(
   { signal, beforeSend }: WriteOptions,
 ): Promise<CreateResult> {
   const { definition, line } = defined;
-  assertFits(definition, fields, true);
+  assertTakes(definition, fields, true);
   await assertNew(defined, reference, signal);
   const plan = definition.creating;
   const steps = await takeSteps(defined, { fields, reference }, { signal, beforeSend });
@@ -296,12 +295,7 @@ async function assertNew(defined: Defined, reference: string, signal: AbortSigna
   if (defined.definition.search.reference === undefined) return undefined;
   const found = await findEmployee(defined, { by: 'reference', value: reference }, signal);
   if (found.kind !== 'one') return undefined;
-  throw new ConnectorError({
-    code: 'ALREADY_EXISTS',
-    action: 'ignore',
-    message: `${defined.definition.name} already has the employee of this reference.`,
-    details: { ...found.ref },
-  });
+  throw alreadyExists(`${defined.definition.name} already has the employee of this reference.`, found.ref);
 }
 
 async function resultOf(
@@ -318,28 +312,21 @@ async function resultOf(
   const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
   const { status } = answer;
   const { requestId } = answer.at;
+  const unclear = (how: string): ConnectorError => {
+    const message = `${creating.what} was answered ${status} ${how}`;
+    return new ConnectorError({ code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown', message, status, requestId });
+  };
   if (status >= 300 && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'unknown',
-      message:
-        `${creating.what} was answered ${status} with an address that is not known to be the new employee's: it may ` +
-        'have been carried out or not. The employee is looked up before anything is sent again. If this means that ' +
-        'nobody was created, as with a login page, add a row for this status to "errors" of the definition; if the ' +
-        'HR system has moved, correct hris.url.',
-      status,
-      requestId,
-    });
+    throw unclear(
+      "with an address that is not known to be the new employee's: it may have been carried out or not. The " +
+        'employee is looked up before anything is sent again. If this means that nobody was created, as with a login ' +
+        'page, add a row for this status to "errors" of the definition; if the HR system has moved, correct hris.url.',
+    );
   if (id === undefined)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'unknown',
-      message:
-        `${creating.what} was answered ${status} without the id of an employee. The employee is looked up ` +
-        'before anything is sent again. Check "create.id" of the definition.',
-      status,
-      requestId,
-    });
+    throw unclear(
+      'without the id of an employee. The employee is looked up before anything is sent again. Check "create.id" of ' +
+        'the definition.',
+    );
   const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
   return created(defined, { id, number }, signal);
 }

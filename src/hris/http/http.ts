@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { rejected } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
-import { clockOf, latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
+import { type Change, clockOf, pageOfChanges, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
 import { duration, employeeUrl, pageBelow } from '../option-types.ts';
 import type {
@@ -326,13 +326,6 @@ const READ_PAGE = 50;
 /** The list has complete employees, so each page costs the list again. */
 const LISTED_PAGE = 200;
 
-interface Change {
-  id: string;
-  at: string;
-  gone: boolean;
-  raw: unknown;
-}
-
 /** One page of changed employees, ordered by stamp, and by id among equal stamps. */
 async function changedEmployees(
   defined: Defined,
@@ -343,42 +336,28 @@ async function changedEmployees(
   const { overlap, beginning, reread } = plan;
   const before = readChangeCursor(cursor);
   const { changes, clock } = await readChanges(defined, plan, before.settled ?? beginning, signal);
-  const since = before.settled;
-  const waiting = changes
-    .filter(({ at }) => since === undefined || orderOf(at) > orderOf(since))
-    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-    .filter((change) => placeOf(change) > (before.pass?.after ?? '').replace(/^\S+/, orderOf));
   const size = reread ? READ_PAGE : LISTED_PAGE;
-  const page = waiting.slice(0, size);
-  const readOne = async ({ id, gone, raw }: Change): Promise<EmployeeRecord | undefined> => {
+  const { page, ...next } = pageOfChanges(before, changes, { size, width: 40, clock, overlapMs: overlap });
+  const readOne = async ({ id, gone, raw }: RawChange): Promise<EmployeeRecord | undefined> => {
     if (gone) return undefined;
     return reread ? readEmployee(defined, id, signal) : toEmployee(defined.definition, raw);
   };
   // A change whose record is refused for good would otherwise stop all that follow.
   const read = await readApart(page, readOne, async () => (await probeOf(defined, signal)).ok);
-  const more = waiting.length > size;
-  const last = page.at(-1);
-  const [ids, stamps] = [page.map(({ id }) => id), page.map(({ at }) => at)];
-  return {
-    ...sortRead(ids, read),
-    next: nextChangeCursor(before, {
-      after: more && last !== undefined ? placeOf(last) : undefined,
-      latest: latestOf(stamps, clock),
-      clock,
-      overlapMs: overlap,
-    }),
-    more,
-  };
+  const ids = page.map(({ id }) => id);
+  return { ...sortRead(ids, read), ...next };
 }
+
+type RawChange = Change & { raw: unknown };
 
 async function readChanges(
   defined: Defined,
   plan: NonNullable<HttpDefinition['changing']>,
   since: string,
   signal: AbortSignal,
-): Promise<{ changes: Change[]; clock: number }> {
+): Promise<{ changes: RawChange[]; clock: number }> {
   const { definition } = defined;
-  const changes: Change[] = [];
+  const changes: RawChange[] = [];
   let clock: number | undefined;
   const call = { plan, values: { since }, signal };
   // A list of ids has no records.
@@ -396,8 +375,4 @@ async function readChanges(
     }
   }
   return { changes, clock: clock ?? Date.now() };
-}
-
-function placeOf({ at, id }: Change): string {
-  return `${orderOf(at)} ${id.padStart(40, '0')}`;
 }

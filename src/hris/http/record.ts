@@ -2,7 +2,7 @@ import { isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord, WriteOptions } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
-import { foldText, refuseFields } from '../records.ts';
+import { assertFits, foldText, isEmpty, problemOf, refOf } from '../records.ts';
 import { dayAs, dayFrom, type PathStep, readPath, type Values, writePath } from './expression.ts';
 import { type Defined, type DefinedLine, unlessAbsent, unreadable } from './line.ts';
 import type { CallPlan, FieldPlan, HttpDefinition, StepPlan, WritePlan } from './load-definition.ts';
@@ -25,10 +25,9 @@ export async function toEmployee(
   if (known === undefined) return undefined;
   const former = yesOrNo(left, 'record.former');
   const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
-  const numbered = idOf(number);
   const values = await together(fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
   return {
-    ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
+    ref: refOf(known, idOf(number)),
     ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], nothing)])),
     ...(former === undefined ? {} : { former }),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
@@ -75,38 +74,23 @@ export function hasAddress(definition: HttpDefinition, keys: readonly string[], 
 }
 
 /** Names every field that does not fit at once, without its value. */
-export function assertFits({ name, fields: known }: HttpDefinition, fields: EmployeeFields, isNew: boolean): void {
-  const problems: Record<string, string> = {};
-  for (const [key, value] of Object.entries(fields)) {
-    const field = known.find((one) => one.key === key);
-    const problem = problemOf(field, value);
-    if (problem !== undefined) problems[key] = problem;
-  }
-  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', `${name} does not accept`, problems);
-  const missing = known.filter(({ key, required }) => required && (key in fields ? isEmpty(fields[key]) : isNew));
-  if (missing.length === 0) return;
-  const details = Object.fromEntries(missing.map(({ key }) => [key, 'must not be empty']));
-  throw refuseFields('MISSING_FIELD', `${name} requires`, details);
+export function assertTakes({ name, fields: known }: HttpDefinition, fields: EmployeeFields, isNew: boolean): void {
+  assertFits({ accepts: `${name} does not accept`, requires: `${name} requires`, known }, fields, isNew, wrongIn);
 }
 
-function problemOf(field: FieldPlan | undefined, value: FieldValue): string | undefined {
-  if (field === undefined) return 'is not a field of this HR system';
+function wrongIn(value: FieldValue, field: FieldPlan): string | undefined {
   if (!field.write) return 'is read-only';
   if (isEmpty(value)) return undefined;
-  const texts = (Array.isArray(value) ? value : [value]).map(String);
-  if (texts.some((text) => text.includes('\0'))) return 'holds a NUL character';
+  const texts = [value].flat().map(String);
+  const common = problemOf(value, field);
+  if (common !== undefined) return common;
   if (field.maxLength !== undefined && texts.some((text) => text.length > (field.maxLength as number)))
     return `is longer than ${field.maxLength} characters`;
-  if (field.type === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(String(value))) return 'is not a date';
   if (field.type === 'number' && 'wrong' in readCell('number', value)) return 'is not a number';
   if (field.type === 'boolean' && typeof value !== 'boolean') return 'is neither true nor false';
   if (field.values !== undefined && !texts.every((text) => Object.hasOwn(field.values as object, text)))
     return `is not one of ${Object.keys(field.values).join(', ')}`;
   return undefined;
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 function toTheirs(field: FieldPlan, value: FieldValue): Placed {

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { type ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
-import { hasEnded, isDay } from '../records.ts';
+import { hasEnded, isDay, refOf } from '../records.ts';
 import { assertReadable, type CsvFile, fromCells, type Sftp, unreadable } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
 
@@ -166,9 +166,7 @@ function resultOf({ options }: Sftp, row: Record<string, string>, saidAt: number
 /** The employee that a row is about; undefined if it names none. */
 function refIn({ idColumn, numberColumn }: Sftp['options'], row: Record<string, string>): EmployeeRef | undefined {
   const id = row[idColumn];
-  const number = row[numberColumn];
-  if (id === undefined || id === '') return undefined;
-  return number === undefined || number === '' ? { id } : { id, number };
+  return id ? refOf(id, row[numberColumn]) : undefined;
 }
 
 /** The final result of one request; if it has two employees, a person must settle that. */

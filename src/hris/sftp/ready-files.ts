@@ -6,10 +6,10 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
-import type { Column } from '../option-types.ts';
+import { type Column, fieldDefs } from '../option-types.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { type SharedWork, shareWork } from '../read-many.ts';
-import { refuseFields } from '../records.ts';
+import { assertFits } from '../records.ts';
 import type { RemoteFile, SftpOptions, SftpSession } from './session.ts';
 
 /** One customer's folders, as shared by the modules of this kind. */
@@ -182,28 +182,10 @@ export function unreadable(name: string, why: string): ConnectorError {
  * Fields as cells under the names of their columns. Refuses all values at once, by field, that no cell can hold or that
  * a spreadsheet would execute: escaping would change the value.
  */
-export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields): Cells {
-  const problems: Record<string, string> = {};
-  const cells: Cells = {};
-  for (const [key, value] of Object.entries(fields)) {
-    const column = Object.hasOwn(known, key) ? known[key]?.column : undefined;
-    const text = toText(value);
-    const problem = column === undefined ? 'is not a field of this HRIS' : problemOf(text);
-    if (column === undefined || problem !== undefined) problems[key] = problem ?? '';
-    else cells[column] = text;
-  }
-  if (Object.keys(problems).length > 0)
-    throw refuseFields('INVALID_VALUE', 'A file of new hires cannot hold', problems);
-  return cells;
-}
-
-/** A new employee needs every required field; a change must not empty one. */
-export function refuseIncomplete({ columns: known }: SftpOptions, fields: EmployeeFields, isNew: boolean): void {
-  const isMissing = ([key, { required }]: [string, Column]): boolean =>
-    required && (Object.hasOwn(fields, key) ? toText(fields[key] ?? null) === null : isNew);
-  const missing = Object.entries(known).filter(isMissing);
-  const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
-  if (missing.length > 0) throw refuseFields('MISSING_FIELD', 'This HRIS requires', details);
+export function toCells({ columns }: SftpOptions, fields: EmployeeFields, isNew = false): Cells {
+  const [accepts, requires] = ['A file of new hires cannot hold', 'This HRIS requires'];
+  assertFits({ accepts, requires, known: fieldDefs({ columns }) }, fields, isNew, (value) => problemOf(toText(value)));
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [columns[key]?.column ?? key, toText(value)]));
 }
 
 /** Our fields in a row; columns missing from the file are left out. */

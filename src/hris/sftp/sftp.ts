@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
+import type { EmployeeFields, FindKey, Found } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../option-types.ts';
 import type {
@@ -19,7 +19,7 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { readTogether } from '../read-many.ts';
-import { fitsKey, foundBy, probed } from '../records.ts';
+import { alreadyExists, fitsKey, foundBy, probed } from '../records.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
 import {
   encode,
@@ -41,7 +41,6 @@ import {
   encrypt,
   problemOf,
   readCsv,
-  refuseIncomplete,
   type Sftp,
   toCells,
   unreadable,
@@ -93,8 +92,12 @@ function endOf(hris: Sftp): Pick<Employees, 'rehire' | 'terminate'> {
   const { endColumn } = hris.options;
   if (endColumn === undefined) return {};
   return {
-    rehire: (id, fields, write) => rehireEmployee(hris, { id, endColumn, fields }, write),
-    terminate: (id, lastDay, write) => terminateEmployee(hris, { id, endColumn, lastDay }, write),
+    rehire: async (id, fields, write) => {
+      const cells = { [endColumn]: null, ...toCells(hris.options, fields) };
+      await askFor(hris, { action: 'rehire', id, cells }, write);
+    },
+    terminate: (id, lastDay, write) =>
+      askFor(hris, { action: 'terminate', id, cells: { [endColumn]: lastDay } }, write),
   };
 }
 
@@ -208,7 +211,11 @@ async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
   const { session, options } = hris;
   const { requests, sent } = options.folders;
   await session.list(requests, signal);
-  if (!(await session.exists(sent, signal))) throw noFolder(sent);
+  if (!(await session.exists(sent, signal)))
+    throw rejected(
+      'HRIS_MISCONFIGURED',
+      `The SFTP server has no folder ${sent}. Make it for hirebridge alone, or name another in hris.folders.sent.`,
+    );
   const people = await readPeople(hris, signal);
   if (options.encryptTo !== undefined) await encrypt(new Uint8Array(), options.encryptTo, signal);
   const { name, columns } = await tellingRoster(hris, people, signal);
@@ -235,13 +242,6 @@ async function tellingRoster(
 
 function unlessUnreadable(error: unknown): undefined {
   if (!isConnectorError(error, 'HRIS_UNREADABLE_FILE')) throw error;
-}
-
-function noFolder(folder: string): ConnectorError {
-  return rejected(
-    'HRIS_MISCONFIGURED',
-    `The SFTP server has no folder ${folder}. ` + 'Make it for hirebridge alone, or name another in hris.folders.sent.',
-  );
 }
 
 function noRoster({ folders }: SftpOptions): ConnectorError {
@@ -310,9 +310,9 @@ async function changedEmployees(hris: Sftp, given: string | undefined, signal: A
   const newest = begun ?? files.at(-1);
   if (newest === undefined) return { employees: [], gone: [], next: JSON.stringify(before), more: false };
   const earlier = find(before.dealtWith);
-  const olds = earlier === undefined ? [] : (await readRoster(hris, earlier, signal)).employees;
-  const news = (await readRoster(hris, newest, signal)).employees;
-  const changed = differing(olds, news);
+  const olds = byId(earlier === undefined ? [] : (await readRoster(hris, earlier, signal)).employees);
+  const news = byId((await readRoster(hris, newest, signal)).employees);
+  const changed = [...news.values()].filter((record) => !isDeepStrictEqual(olds.get(record.ref.id), record));
   const offset = begun === undefined ? 0 : (before.next?.offset ?? 0);
   const reached = offset + PAGE;
   const employees = changed.slice(offset, reached);
@@ -322,17 +322,8 @@ async function changedEmployees(hris: Sftp, given: string | undefined, signal: A
     return { employees, gone: [], next: JSON.stringify(next), more: true };
   }
   const dealtWith: Cursor = { dealtWith: { name, size, changedAt } };
-  return { employees, gone: missing(olds, news), next: JSON.stringify(dealtWith), more: false };
-}
-
-function differing(olds: readonly EmployeeRecord[], news: readonly EmployeeRecord[]): EmployeeRecord[] {
-  const known = byId(olds);
-  return news.filter((record) => !isDeepStrictEqual(known.get(record.ref.id), record));
-}
-
-function missing(olds: readonly EmployeeRecord[], news: readonly EmployeeRecord[]): string[] {
-  const known = byId(news);
-  return olds.map(({ ref }) => ref.id).filter((id) => !known.has(id));
+  const gone = [...olds.keys()].filter((id) => !news.has(id));
+  return { employees, gone, next: JSON.stringify(dealtWith), more: false };
 }
 
 function byId(records: readonly EmployeeRecord[]): Map<string, EmployeeRecord> {
@@ -355,17 +346,12 @@ async function createEmployee(
   write: WriteOptions,
 ): Promise<CreateResult> {
   const { options } = hris;
-  const values = toCells(options, fields);
-  refuseIncomplete(options, fields, true);
-  const made = await findMade(hris, reference, write.signal);
+  const values = toCells(options, fields, true);
+  // Including those that HR has deleted since.
+  const { employees } = await readPeople(hris, write.signal);
+  const made = employees.filter((record) => record.reference === reference).map(({ ref }) => ref);
   if (made.length > 1) throw madeTwice(`reference ${reference}`, made);
-  if (made[0] !== undefined)
-    throw new ConnectorError({
-      code: 'ALREADY_EXISTS',
-      action: 'ignore',
-      message: 'The results already name an employee for this reference.',
-      details: { ...made[0] },
-    });
+  if (made[0] !== undefined) throw alreadyExists('The results already name an employee for this reference.', made[0]);
   const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
   // Every file has every column, so that all share one header.
   const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));
@@ -394,30 +380,8 @@ async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): 
 
 /** Requests a change of the given fields. It is not handed over again while an equal one is the last that waits. */
 async function updateEmployee(hris: Sftp, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
-  const { options } = hris;
-  const values = toCells(options, fields);
-  refuseIncomplete(options, fields, false);
-  if (Object.keys(values).length > 0) await askFor(hris, { action: 'update', id, cells: values }, write);
-}
-
-/** Requests the end of an employment. */
-function terminateEmployee(
-  hris: Sftp,
-  { id, endColumn, lastDay }: { id: string; endColumn: string; lastDay: string },
-  write: WriteOptions,
-): Promise<void> {
-  return askFor(hris, { action: 'terminate', id, cells: { [endColumn]: lastDay } }, write);
-}
-
-/** Requests that a former employee become active again, without a last day. */
-async function rehireEmployee(
-  hris: Sftp,
-  { id, endColumn, fields }: { id: string; endColumn: string; fields: EmployeeFields },
-  write: WriteOptions,
-): Promise<void> {
   const values = toCells(hris.options, fields);
-  refuseIncomplete(hris.options, fields, false);
-  await askFor(hris, { action: 'rehire', id, cells: { [endColumn]: null, ...values } }, write);
+  if (Object.keys(values).length > 0) await askFor(hris, { action: 'update', id, cells: values }, write);
 }
 
 /** Hands over a request about an existing employee. */
@@ -445,12 +409,6 @@ async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Prom
     there.map(({ ref }) => ref),
     proves(hris.options, people.roster, key),
   );
-}
-
-/** Employees made by a request with this reference, including those that HR has deleted since. */
-async function findMade(hris: Sftp, reference: string, signal: AbortSignal): Promise<EmployeeRef[]> {
-  const { employees } = await readPeople(hris, signal);
-  return employees.filter((record) => record.reference === reference).map(({ ref }) => ref);
 }
 
 /** Those of these ids that exist. All are read from the same newest files. */

@@ -1,9 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { ConnectorError, type ErrorAction, rejected } from '../../errors.ts';
+import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { Column } from '../option-types.ts';
 import type { WriteOptions } from '../port.ts';
 import { cellText, type ReadFields, readCell, readFields } from '../read-cell.ts';
+import { refOf, refuseFields } from '../records.ts';
 import type { SqlOptions } from './options.ts';
 
 export type Row = Record<string, unknown>;
@@ -78,16 +79,13 @@ export function cellOf(value: unknown): unknown {
 
 /** @throws ConnectorError INVALID_VALUE, by the names of the fields that no column can hold */
 export function assertHeld(fields: EmployeeFields, { columns }: { columns: Record<string, Column> }): void {
-  const problems: Record<string, string> = {};
-  for (const key of Object.keys(fields)) {
-    const value = fields[key];
-    if (!Object.hasOwn(columns, key)) problems[key] = 'is not a field of this HRIS';
+  const problems = Object.entries(fields).flatMap(([key, value]) => {
     // Postgres refuses a NUL character in text; in SQLite most readers would cut the text there.
-    if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a NUL character';
-  }
-  const names = Object.keys(problems);
-  if (names.length === 0) return;
-  throw rejected('INVALID_VALUE', `The HRIS does not accept: ${names.join(', ')}.`, { details: problems });
+    if (typeof value === 'string' && value.includes('\0')) return [[key, 'holds a NUL character']];
+    return Object.hasOwn(columns, key) ? [] : [[key, 'is not a field of this HR system']];
+  });
+  if (problems.length > 0)
+    throw refuseFields('INVALID_VALUE', 'The HRIS does not accept', Object.fromEntries(problems));
 }
 
 /** Converts a row's columns to field values; reports invalid values, and still reads the others. */
@@ -98,11 +96,7 @@ export function toFields(row: Row, options: { columns: Record<string, Column> })
 }
 
 export function toRef(row: Row, options: SqlOptions): EmployeeRef {
-  const number = row[options.numberColumn];
-  return {
-    id: cellText(row[options.idColumn]),
-    ...(number === null || number === undefined || number === '' ? {} : { number: cellText(number) }),
-  };
+  return refOf(cellText(row[options.idColumn]), cellText(row[options.numberColumn]));
 }
 
 /** Names a field instead of its column in the details of a refusal. */

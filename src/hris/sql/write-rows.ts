@@ -13,7 +13,7 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { cellText, readCell, readFields } from '../read-cell.ts';
-import { fieldsToAmend, withoutValues } from '../records.ts';
+import { alreadyExists, fieldsToAmend, withoutValues } from '../records.ts';
 import {
   asText,
   byField,
@@ -88,7 +88,7 @@ async function createEmployee(
       Object.keys(error.details ?? {}).includes(options.referenceColumn);
     if (!ofReference) throw byField(error, options);
     const again = await askAgain(hris, reference, corrected, write);
-    if (again === undefined) throw await alreadyExists(hris, reference);
+    if (again === undefined) throw await takenBy(hris, reference);
     return again;
   }
 }
@@ -102,15 +102,10 @@ function unnamed({ table, idColumn }: SqlOptions): ConnectorError {
   });
 }
 
-/** The reference is taken, so this employee was created before: that is the result, not an error to repeat. */
-async function alreadyExists(hris: SqlHris, reference: string): Promise<ConnectorError> {
+async function takenBy(hris: SqlHris, reference: string): Promise<ConnectorError> {
   const found = await findEmployee(hris, { by: 'reference', value: reference }).catch(() => undefined);
-  return new ConnectorError({
-    code: 'ALREADY_EXISTS',
-    action: 'ignore',
-    message: 'The HRIS already has the employee of this reference.',
-    ...(found?.kind === 'one' ? { details: { ...found.ref } } : {}),
-  });
+  const ref = found?.kind === 'one' ? found.ref : undefined;
+  return alreadyExists('The HRIS already has the employee of this reference.', ref);
 }
 
 async function writeColumns(

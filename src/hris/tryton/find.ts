@@ -1,7 +1,7 @@
 import type { EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
-import { foundBy, hasEnded } from '../records.ts';
+import { foundBy, hasEnded, refOf } from '../records.ts';
 import { ADDRESS, CONTACTS, type TrytonOptions, type TrytonSession } from './session.ts';
 
 export interface Tryton {
@@ -102,11 +102,8 @@ async function findParties(
   { model, domain, field, party, fits }: Search,
   signal: AbortSignal,
 ): Promise<{ parties: number[]; complete: boolean }> {
-  const rows = await session.call<Record<string, unknown>[]>({
-    method: `model.${model}.search_read`,
-    params: [domain, 0, ENOUGH + 1, null, [...new Set(['id', field, party])]],
-    signal,
-  });
+  const fields = [...new Set(['id', field, party])];
+  const rows = await searchRead<PartRow>({ session }, model, domain, fields, signal, { most: ENOUGH + 1 });
   const parties = rows
     .filter(({ [field]: value }) => typeof value === 'string' && fits(value))
     .map((row) => Number(row[party]));
@@ -142,7 +139,7 @@ export async function employeesOf(
   parties: readonly number[],
   signal: AbortSignal,
 ): Promise<EmployeeRef[]> {
-  return (await readEmployeeRows(tryton, [['party', 'in', parties]], signal)).map(refOf);
+  return (await readEmployeeRows(tryton, [['party', 'in', parties]], signal)).map(refIn);
 }
 
 /** The company's employees that match a domain, ordered by id; at most one more than are enough. */
@@ -154,16 +151,27 @@ export function readEmployeeRows(
   const extra = Object.values(options.fields).map(({ model, name }) => (model === 'party' ? `party.${name}` : name));
   const versions = ['_timestamp', 'create_date', 'write_date'].flatMap((name) => [name, `party.${name}`]);
   const fields = ['party', 'party.code', 'party.name', 'party.active', 'start_date', 'end_date', ...versions, ...extra];
-  return session.call({
-    method: 'model.company.employee.search_read',
-    params: [[['company', '=', options.company], ...domain], 0, ENOUGH + 1, [['id', 'ASC']], fields],
-    signal,
-  });
+  const ofCompany = [['company', '=', options.company], ...domain];
+  const ordered = { most: ENOUGH + 1, order: [['id', 'ASC']] };
+  return searchRead({ session }, 'company.employee', ofCompany, fields, signal, ordered);
+}
+
+/** Records of a model, in Tryton's own order by default. */
+export function searchRead<Row>(
+  { session }: Pick<Tryton, 'session'>,
+  model: string,
+  domain: readonly unknown[],
+  fields: readonly string[],
+  signal: AbortSignal,
+  { most = null, order = null }: { most?: number | null; order?: string[][] | null } = {},
+): Promise<Row[]> {
+  const params = [domain, 0, most, order, fields];
+  return session.call({ method: `model.${model}.search_read`, params, signal });
 }
 
 /** The number is the party's code, assigned by the server's sequence. */
-function refOf({ id, 'party.': { code } }: EmployeeRow): EmployeeRef {
-  return { id: String(id), ...(code === null || code === '' ? {} : { number: code }) };
+function refIn({ id, 'party.': { code } }: EmployeeRow): EmployeeRef {
+  return refOf(String(id), code);
 }
 
 function folded(value: string): string {
@@ -204,7 +212,7 @@ export async function readEmployees(
 export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): EmployeeRecord {
   const reference = parts.identifiers.find(({ code }) => typeof code === 'string' && REFERENCE.test(code))?.['code'];
   return {
-    ref: refOf(row),
+    ref: refIn(row),
     ...fieldsOf(tryton, row, parts),
     ...(typeof reference === 'string' ? { reference } : {}),
     former: hasEnded(row.end_date),
@@ -240,8 +248,8 @@ export async function readPartsOf(
   signal: AbortSignal,
 ): Promise<(party: number) => PartyParts> {
   const read = async (model: string, fields: readonly string[]) => {
-    const params = [[['party', 'in', parties]], 0, null, null, ['party', ...STAMPS, ...fields]];
-    const rows = await session.call<PartRow[]>({ method: `model.${model}.search_read`, params, signal });
+    const names = ['party', ...STAMPS, ...fields];
+    const rows = await searchRead<PartRow>({ session }, model, [['party', 'in', parties]], names, signal);
     return Map.groupBy(rows, ({ party }) => party);
   };
   const [identifiers, contacts, addresses] = await Promise.all([

@@ -13,7 +13,16 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { readTogether } from '../read-many.ts';
-import { fieldsToAmend, probed, refuseFields, withoutValues } from '../records.ts';
+import {
+  alreadyExists,
+  assertFits,
+  fieldsToAmend,
+  isEmpty,
+  probed,
+  problemOf,
+  refOf,
+  withoutValues,
+} from '../records.ts';
 import {
   type EmployeeRow,
   ENOUGH,
@@ -30,6 +39,7 @@ import {
   readPartsOf,
   readRow,
   recordOf,
+  searchRead,
   type Tryton,
 } from './find.ts';
 import {
@@ -81,8 +91,7 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
 
 /** Checks the login, the company, and the right to read employees. Reads no person. */
 async function probe({ session, options }: Tryton, signal: AbortSignal): Promise<void> {
-  const params = [[['id', '=', options.company]], 0, 1, null, ['id']];
-  const companies = await session.call<unknown[]>({ method: 'model.company.company.search_read', params, signal });
+  const companies = await searchRead({ session }, 'company.company', [['id', '=', options.company]], ['id'], signal);
   if (companies.length === 0)
     throw rejected(
       'HRIS_MISCONFIGURED',
@@ -110,11 +119,8 @@ async function changedEmployees(
   const domain = [['id', '>', after], ...changedAfter(before.settled)];
   const rows = await readEmployeeRows(tryton, domain, signal);
   const page = rows.slice(0, ENOUGH);
-  const partsOf = await readPartsOf(
-    tryton,
-    page.map(({ party }) => party),
-    signal,
-  );
+  const parties = page.map(({ party }) => party);
+  const partsOf = await readPartsOf(tryton, parties, signal);
   const more = rows.length > ENOUGH;
   const latest = page.reduce((high, row) => laterOf(high, latestStamp(row, partsOf(row.party))), '');
   const reached = more ? String(page.at(-1)?.id) : undefined;
@@ -127,13 +133,12 @@ async function changedEmployees(
 }
 
 async function readClock({ session }: Tryton, signal: AbortSignal): Promise<number> {
-  const params = [[['id', '=', 0]]];
-  const { date } = await session.ask({
+  const count = {
     method: 'model.company.employee.search_count',
-    params,
-    signal,
+    params: [[['id', '=', 0]]],
     priority: 'bulk',
-  });
+  } as const;
+  const { date } = await session.ask({ ...count, signal });
   return clockOf(date);
 }
 
@@ -234,11 +239,7 @@ function selectionOf(selection: unknown): string[] | undefined {
 async function rehireEmployee(tryton: Tryton, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
   const row = await readRow(tryton, id, write.signal);
   if (row?.['party.'].active === false)
-    await tryton.session.call({
-      method: 'model.party.party.write',
-      params: [[row.party], { active: true }],
-      ...write,
-    });
+    await send(tryton, { method: 'model.party.party.write', params: [[row.party], { active: true }] }, {}, write);
   await updateEmployee(tryton, id, { endDate: null, ...fields }, write);
 }
 
@@ -273,13 +274,8 @@ async function isThere(
   { id, file }: { id: string; file: EmployeeFile },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const domain = [
-    ['resource', '=', resourceOf(id)],
-    ['name', '=', file.name],
-  ];
-  const method = 'model.ir.attachment.search_read';
-  const params = [domain, 0, null, null, ['data']];
-  const stored = await session.call<{ data: string | null }[]>({ method, params, signal });
+  const domain = Object.entries({ resource: resourceOf(id), name: file.name }).map(([name, is]) => [name, '=', is]);
+  const stored = await searchRead<{ data: string | null }>({ session }, 'ir.attachment', domain, ['data'], signal);
   // Other implementations break base64 into lines.
   return stored.some(({ data }) => Buffer.from(data ?? '', 'base64').equals(file.bytes));
 }
@@ -302,54 +298,36 @@ async function createEmployee(
   reference: string,
   write: WriteOptions,
 ): Promise<CreateResult> {
-  const { session, options } = tryton;
-  const writes = writesOf(tryton, fields, { complete: true });
+  const { company } = tryton.options;
+  const writes = writesOf(tryton, fields, true);
   const [known, ...more] = await partiesOfReference(tryton, reference, write.signal);
   const [employee] = known === undefined ? [] : await employeesOf(tryton, [known, ...more], write.signal);
-  if (employee !== undefined) throw alreadyExists(employee);
+  if (employee !== undefined) throw alreadyExists('Tryton already has the employee of this reference.', employee);
   const party = known ?? (await createParty(tryton, writes, reference, write));
   if (known !== undefined) await writeParty(tryton, { id: party }, writes, write);
-  const [id] = await explained(fields, () =>
-    session.call<number[]>({
-      method: 'model.company.employee.create',
-      params: [[{ party, company: options.company, ...writes.employee }]],
-      ...write,
-    }),
-  );
-  return { kind: 'created', ref: await numbered(tryton, String(id), write.signal) };
-}
-
-/** The number is in the party; a failed read does not undo the create. */
-async function numbered(tryton: Tryton, id: string, signal: AbortSignal): Promise<{ id: string; number?: string }> {
-  const row = await readRow(tryton, id, signal).catch(() => undefined);
-  const number = row?.['party.'].code;
-  return number === undefined || number === null ? { id } : { id, number };
+  const made = { method: 'model.company.employee.create', params: [[{ party, company, ...writes.employee }]] };
+  const [id] = await send<number[]>(tryton, made, fields, write);
+  // The number is in the party; a failed read does not undo the create.
+  const row = await readRow(tryton, String(id), write.signal).catch(() => undefined);
+  return { kind: 'created', ref: refOf(String(id), row?.['party.'].code) };
 }
 
 async function createParty(
-  { session }: Tryton,
+  tryton: Tryton,
   { party, contacts, address }: Writes,
   reference: string,
   write: WriteOptions,
 ): Promise<number> {
-  const created = { ...party, identifiers: [['create', [{ type: null, code: reference }]]] };
   const mechanisms = Object.entries(contacts).flatMap(([type, value]) => (value === null ? [] : [{ type, value }]));
   const filled = Object.values(address).some((value) => value !== null);
-  const [id] = await explained({ ...contacts, ...address, ...(party as EmployeeFields) }, () =>
-    session.call<number[]>({
-      method: 'model.party.party.create',
-      params: [
-        [
-          {
-            ...created,
-            ...(mechanisms.length === 0 ? {} : { contact_mechanisms: [['create', mechanisms]] }),
-            ...(filled ? { addresses: [['create', [address]]] } : {}),
-          },
-        ],
-      ],
-      ...write,
-    }),
-  );
+  const created = {
+    ...party,
+    identifiers: [['create', [{ type: null, code: reference }]]],
+    ...(mechanisms.length > 0 && { contact_mechanisms: [['create', mechanisms]] }),
+    ...(filled && { addresses: [['create', [address]]] }),
+  };
+  const sent = { ...contacts, ...address, ...(party as EmployeeFields) };
+  const [id] = await send<number[]>(tryton, { method: 'model.party.party.create', params: [[created]] }, sent, write);
   return Number(id);
 }
 
@@ -367,17 +345,12 @@ async function existingRow(tryton: Tryton, id: string, signal: AbortSignal): Pro
 
 /** Writes over the version that was read. */
 async function writeRow(tryton: Tryton, row: EmployeeRow, fields: EmployeeFields, write: WriteOptions): Promise<void> {
-  const writes = writesOf(tryton, fields, { complete: false });
+  const writes = writesOf(tryton, fields, false);
   await writeParty(tryton, { id: row.party, version: row['party.']._timestamp }, writes, write);
   if (Object.keys(writes.employee).length === 0) return;
-  await explained(fields, () =>
-    tryton.session.call({
-      method: 'model.company.employee.write',
-      params: [[row.id], writes.employee],
-      context: expecting('company.employee', { id: row.id, version: row._timestamp }),
-      ...write,
-    }),
-  );
+  const context = expecting('company.employee', { id: row.id, version: row._timestamp });
+  const call = { method: 'model.company.employee.write', params: [[row.id], writes.employee], context };
+  await send(tryton, call, fields, write);
 }
 
 interface Versioned {
@@ -389,14 +362,9 @@ async function writeParty(tryton: Tryton, party: Versioned, writes: Writes, writ
   const parts = await readParts(tryton, party.id, write.signal);
   const changes = { ...writes.party, ...contactChanges(writes, parts), ...addressChanges(writes, parts) };
   if (Object.keys(changes).length === 0) return;
-  await explained({ ...writes.contacts, ...writes.address, ...(writes.party as EmployeeFields) }, () =>
-    tryton.session.call({
-      method: 'model.party.party.write',
-      params: [[party.id], changes],
-      context: expecting('party.party', party),
-      ...write,
-    }),
-  );
+  const sent = { ...writes.contacts, ...writes.address, ...(writes.party as EmployeeFields) };
+  const context = expecting('party.party', party);
+  await send(tryton, { method: 'model.party.party.write', params: [[party.id], changes], context }, sent, write);
 }
 
 function contactChanges({ contacts }: Writes, { contacts: stored }: PartyParts): Record<string, unknown> {
@@ -420,31 +388,19 @@ function expecting(model: string, { id, version }: Versioned): Record<string, un
   return typeof version === 'string' ? { _timestamp: { [`${model},${id}`]: version } } : {};
 }
 
-/** Names every field that does not fit at once, without its value. */
-function writesOf({ options }: Tryton, fields: EmployeeFields, { complete }: { complete: boolean }): Writes {
-  const known = new Map(trytonFields(options).map((def) => [def.key, def]));
-  const problems: Record<string, string> = {};
-  const missing: Record<string, string> = {};
-  for (const [key, value] of Object.entries(fields)) {
-    const problem = problemOf(key, known.get(key)?.type, value);
-    if (problem !== undefined) problems[key] = problem;
-  }
-  for (const { key, required } of known.values())
-    if (required && (fields[key] === null || (complete && isEmpty(fields[key])))) missing[key] = 'must not be empty';
-  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'Tryton does not accept', problems);
-  if (Object.keys(missing).length > 0) throw refuseFields('MISSING_FIELD', 'Tryton requires', missing);
-  return sorted(options, fields);
-}
-
 /** For single-line fields, in which Tryton refuses these characters (trytond/model/fields/char.py). */
 const SPACING = /[\t\n\r]/;
 
-function problemOf(key: string, type: string | undefined, value: FieldValue): string | undefined {
-  if (type === undefined) return 'is not a field of this HRIS';
-  if (typeof value === 'string' && value.includes('\0')) return 'holds a NUL character';
-  if (key !== 'street' && typeof value === 'string' && SPACING.test(value)) return 'holds a tab or a line break';
-  if (type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is not a date';
-  return Array.isArray(value) ? 'is a list' : undefined;
+function writesOf({ options }: Tryton, fields: EmployeeFields, isNew: boolean): Writes {
+  const told = { accepts: 'Tryton does not accept', requires: 'Tryton requires', known: trytonFields(options) };
+  assertFits(told, fields, isNew, (value, def) => {
+    const isBroken = def.key !== 'street' && typeof value === 'string' && SPACING.test(value);
+    return (
+      problemOf(value, def) ??
+      (isBroken ? 'holds a tab or a line break' : Array.isArray(value) ? 'is a list' : undefined)
+    );
+  });
+  return sorted(options, fields);
 }
 
 function sorted(options: Tryton['options'], fields: EmployeeFields): Writes {
@@ -471,26 +427,17 @@ function textOf(value: FieldValue): string | null {
   return isEmpty(value) ? null : String(value);
 }
 
-function isEmpty(value: FieldValue | undefined): boolean {
-  return value === undefined || value === null || value === '';
-}
-
-/** Adds Tryton's own words to a refusal, without the values that we sent. */
-async function explained<T>(sent: EmployeeFields, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+/** Makes a call that writes; adds Tryton's own words to a refusal, without the values that we sent. */
+async function send<T>(
+  { session }: Tryton,
+  call: { method: string; params: unknown[]; context?: Record<string, unknown> },
+  sent: EmployeeFields,
+  write: WriteOptions,
+): Promise<T> {
+  return session.call<T>({ ...call, ...write }).catch((error: unknown) => {
     if (!isConnectorError(error, 'INVALID_VALUE') || typeof error.cause !== 'string') throw error;
-    const [own, said] = [`${error.message} It said: `, withoutValues(error.cause, Object.values(sent))];
-    throw new ConnectorError({ code: error.code, action: error.action, message: `${own}${said}`, said });
-  }
-}
-
-function alreadyExists(ref: { id: string; number?: string }): ConnectorError {
-  return new ConnectorError({
-    code: 'ALREADY_EXISTS',
-    action: 'ignore',
-    message: 'Tryton already has the employee of this reference.',
-    details: { ...ref },
+    const said = withoutValues(error.cause, Object.values(sent));
+    const { code, action, message } = error;
+    throw new ConnectorError({ code, action, message: `${message} It said: ${said}`, said });
   });
 }
