@@ -23,6 +23,7 @@ import {
   openErasures,
   type TenantSubject,
 } from '../../src/store/erasures.ts';
+import { unnotedCreates } from '../../src/store/intents.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
 import { allIdsOf, erasedMarks, readMarks } from '../../src/store/person-marks.ts';
@@ -129,8 +130,8 @@ function signer(
   const isUnderWay = (place: string): boolean => place.startsWith(UNDER_WAY);
   const underWay = found.flatMap(([place]) =>
     isUnderWay(place)
-      ? `${place.slice(UNDER_WAY.length)} was under way when the erasure was requested, and its answer is unknown: ` +
-        'check in the HR system or the hiring platform whether it arrived.'
+      ? `${place.slice(UNDER_WAY.length)} was under way when the erasure was requested, and its outcome is unknown: ` +
+        'check in the HR system or the hiring platform whether it arrived, or waits there.'
       : [],
   );
   return (doneAt) =>
@@ -283,13 +284,19 @@ async function settle(deps: ErasureDeps, row: ErasureRow, of: Subject | undefine
     .where(isTheirs)
     .where('outcome', '=', 'open')
     .execute();
+  // The HR system accepted these, and may still make an employee whom no row names.
+  const accepted = await unnotedCreates(store, ['done'])
+    .select('intents.verb')
+    .where('hires.tenant_id', '=', row.tenant_id)
+    .$if(ids !== undefined, (creates) => creates.where('hires.job_candidate_id', 'in', ids ?? []))
+    .execute();
   const isAtWork = of === undefined ? await endedLately(store, row) : await isInWork(store, row, isTheirs);
   const leaves = open.map((intent) => Number(intent.leaves) + limits.partnerLagMs);
-  const counts = [...Map.groupBy(open, ({ verb }) => verb)].map(([verb, some]) => [verb, some.length] as const);
+  const sent = Map.groupBy([...open, ...accepted], ({ verb }) => verb);
   await noteFound(
     store,
     row,
-    counts.map(([verb, count]) => ({ place: `${UNDER_WAY}${verb}`, count })),
+    [...sent].map(([verb, { length: count }]) => ({ place: `${UNDER_WAY}${verb}`, count })),
   );
   await noteQuiet(store, row, Math.max(0, ...leaves, isAtWork ? UNDER_WAY_MS : 0));
   for (const jobCandidateId of of?.jobCandidates ?? [])

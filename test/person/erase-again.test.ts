@@ -17,6 +17,7 @@ import {
   forgetBytes,
   openErasures,
 } from '../../src/store/erasures.ts';
+import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, markPerson } from '../../src/store/person-marks.ts';
@@ -180,6 +181,28 @@ test('whom a backup brings back, and nothing but hashes is known of, is erased o
   expect(open.map(({ subject, employee, by }) => ({ ...(JSON.parse(subject) as Subject), employee, by }))).toEqual([
     { ...eva, employee: 'keep', by: 'ann' },
   ]);
+});
+
+test('a create that waits for approval in the HR system is named in the receipt: an employee may still come', async () => {
+  const { store, eva, ask, carryOut } = await seeded();
+  await store.kysely
+    .updateTable('hires')
+    .set({ state: 'open', employee_id: null })
+    .where('job_candidate_id', '=', '9501')
+    .execute();
+  const hire = { tenantId: 'acme', jobCandidateId: '9501', period: 1 };
+  const verb = 'create-employee';
+  await store.kysely.deleteFrom('intents').execute();
+  await openIntent(store, { ...hire, verb, attempt: 1, pinned: {}, budgetMs: 1, state: 'none' });
+  const intent = await latestIntent(store, hire, verb);
+  if (intent === undefined) throw new Error('no intent was opened');
+  await decideIntent(store, intent, 'done', { kind: 'pending', ticket: 't1', nextCheckMs: 1 });
+  const { erasure_id: erasure } = await ask(eva);
+  // As if the half minute that work under way may take were over.
+  await store.kysely.updateTable('erasures').set({ quiet_at: 1 }).execute();
+  const receipt = await carryOut(erasure);
+  const named = expect.stringMatching(/^create-employee was under way.*check in the HR system/);
+  expect(receipt?.left).toContainEqual(named);
 });
 
 test('a legal hold stops an erasure that was asked for before, and it goes on once that is over', async () => {
