@@ -183,7 +183,7 @@ test('whom a backup brings back, and nothing but hashes is known of, is erased o
   ]);
 });
 
-test('a create that waits for approval in the HR system is named in the receipt: an employee may still come', async () => {
+test('a create that waits for approval in the HR system is named in the receipt', async () => {
   const { store, eva, ask, carryOut } = await seeded();
   await store.kysely
     .updateTable('hires')
