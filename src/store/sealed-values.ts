@@ -313,19 +313,23 @@ async function findLostKeys(
   { kysely, kind }: Sealing['database'],
   where: RawBuilder<unknown>,
 ): Promise<LostKey[]> {
-  const used = Object.entries(SEALED).flatMap(([table, columns]) => {
+  const found: { tenant_id: string; key_id: string }[] = [];
+  // One column at a time: a statement has a time limit, and SQLite's block this process.
+  for (const [table, columns] of Object.entries(SEALED)) {
     const from = table === 'saved_plan_records' ? sql`saved_plan_records natural join saved_plans` : sql.table(table);
-    return columns.map((column) => {
+    for (const column of columns) {
       const at = sql.ref(column);
-      return sql`select tenant_id, substr(${at}, 8, 16) as key_id from ${from}
+      const used = sql<{ tenant_id: string; key_id: string }>`
+        select distinct tenant_id, substr(${at}, 8, 16) as key_id from ${from}
         where ${where} and substr(${at}, 1, 7) = ${MARK}`;
-    });
-  });
-  const all = sql<{ tenant_id: string; key_id: string }>`${sql.join(used, sql` union `)}`;
-  const found = kind === 'postgres' ? (await all.execute(kysely)).rows : readAside(storeUrl, all.compile(kysely));
+      if (kind === 'postgres') found.push(...(await used.execute(kysely)).rows);
+      else found.push(...readAside(storeUrl, used.compile(kysely)));
+    }
+  }
   // Read afterwards: another process may just have made a key, and written with it.
   const known = new Set((await kysely.selectFrom('data_keys').select('key_id').execute()).map((row) => row.key_id));
-  return found.filter((row) => !known.has(row.key_id)).map((row) => ({ tenantId: row.tenant_id, keyId: row.key_id }));
+  const lost = new Map(found.filter((row) => !known.has(row.key_id)).map((row) => [row.key_id, row.tenant_id]));
+  return [...lost].map(([keyId, tenantId]) => ({ tenantId, keyId }));
 }
 
 /** On a connection of its own, because the caller may be in a transaction of the store. */

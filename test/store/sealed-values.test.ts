@@ -257,6 +257,8 @@ describe('data keys that are not there', () => {
     const [url, file] = [await freshStoreUrl(kind), await keyFile()];
     const store = await open(url, file);
     await saveJobs(store, 'acme', saved);
+    const plan = { tenantId: 'acme', subject: 'candidates', source: 'records' as const, mappingHash: null, by: 'ann' };
+    const hash = await savePlan(store, { ...plan, records: [{ id: '1', change: { name: NAME } }] });
     const rows = await store.sealing.database.kysely.selectFrom('data_keys').selectAll().execute();
     await store.sealing.database.kysely.deleteFrom('data_keys').execute();
     await store.close();
@@ -265,11 +267,16 @@ describe('data keys that are not there', () => {
     await expect(addDataKey(bare.sealing, 'acme')).rejects.toMatchObject(LOST);
     await expect(encryptTenant(bare, 'acme', still)).rejects.toMatchObject(LOST);
     expect(await listDataKeys(bare.sealing)).toEqual([]);
-    expect(await listLostKeys(url)).toEqual([{ tenantId: 'acme', keyId: rows[0]?.key_id }]);
+    const lost = [{ tenantId: 'acme', keyId: rows[0]?.key_id }];
+    expect(await listLostKeys(url)).toEqual(lost);
+    // A plan's records name no tenant: that is in the plan's own row.
+    await bare.kysely.withoutPlugins().deleteFrom('jobs').execute();
+    expect(await listLostKeys(url)).toEqual(lost);
     await saveJobs(bare, 'umbrella', saved);
     await bare.sealing.database.kysely.insertInto('data_keys').values(rows).execute();
     await saveJobs(bare, 'acme', [{ jobId: '8', record: { recruiter: NAME } }]);
-    expect(await readJobs(bare, 'acme')).toHaveLength(2);
+    expect(await readJobs(bare, 'acme')).toHaveLength(1);
+    expect(JSON.stringify(await readPlanRecords(bare, hash))).toContain(NAME);
     expect(await listLostKeys(url)).toEqual([]);
   });
 
