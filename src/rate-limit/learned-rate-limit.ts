@@ -14,7 +14,6 @@ import {
   paceOf,
   readAdvertisedBudget,
   repeatTest,
-  type SavedCapacity,
   shareOf,
   sinceAnchor,
 } from './measures.ts';
@@ -33,9 +32,11 @@ import {
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import {
   createPermits,
+  freshMeeting,
   freshRow,
   freshSuspicion,
   isWhole,
+  type Learned,
   type LearnedRate,
   type Meeting,
   REST_MS,
@@ -80,8 +81,8 @@ const RUN = 6;
 /** Ends a meeting: requests succeed again. */
 function endMeeting(state: LimiterState, meeting: Meeting, now: number): void {
   // If something else held the rate down, the rate was not to blame.
-  if (meeting.isChance !== true && meeting.isSpared) state.learned.limitSeen = false;
-  else if (meeting.isChance !== true) decideRate(state, meeting, now);
+  if (!meeting.isChance && meeting.isSpared) state.learned.limitSeen = false;
+  else if (!meeting.isChance) decideRate(state, meeting, now);
   learnWait(state.underWay, meeting);
 }
 
@@ -100,8 +101,17 @@ function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
   if (learned.noise === 0) noteSilence(underWay.climb, meeting);
   leaveOutIdle(underWay, meeting, now - meeting.at);
   const met = readMeeting(state, meeting, now);
-  if (isDoubtful(underWay, met)) return goOn(state, meeting);
-  if (met.isFirst && meeting.isBan && underWay.climb.bans && !hadBans) return lookAgain(state, now);
+  if (isDoubtful(underWay, met)) {
+    learned.rate = meeting.rate;
+    underWay.row.doubtedAt = underWay.answers;
+    return;
+  }
+  if (met.isFirst && meeting.isBan && underWay.climb.bans && !hadBans) {
+    // The first limit ever met bans: it was far exceeded, so the search starts again slowly from well below.
+    learned.rate = Math.max(WELL_BELOW * sinceAnchor(underWay.capacity, now), LEAST_RATE);
+    beginCycle(underWay.capacity, now);
+    return;
+  }
   if (!met.isFirst && underWay.row.settling === 0) notePause(underWay, met);
   noteLong(underWay, met);
   const limitBefore = learned.limit;
@@ -118,13 +128,10 @@ function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
 
 /** Neither a ban nor the rounded-up part of a wait says anything about the limit. */
 function leaveOutIdle({ capacity }: UnderWay, { isBan, toldMs }: Meeting, pauseMs: number): void {
-  if (isBan) leaveOut(capacity, pauseMs);
-  if (isWhole(toldMs)) leaveOut(capacity, 0.5 * Math.min(pauseMs, 1_000));
-}
-
-/** Leaves out a time that says nothing about the limit: a ban, or a wait that was rounded up. */
-function leaveOut(saved: SavedCapacity, ms: number): void {
-  for (const one of [...saved.marks, saved.anchor]) one.at += ms;
+  for (const one of [...capacity.marks, capacity.anchor]) {
+    if (isBan) one.at += pauseMs;
+    if (isWhole(toldMs)) one.at += 0.5 * Math.min(pauseMs, 1_000);
+  }
 }
 
 /** One long pause only shows that the rate was too high; two show what a meeting costs. */
@@ -147,17 +154,6 @@ function noteLong({ climb, row }: UnderWay, { isLong, isEarly }: Met): void {
 function isDoubtful({ answers, row }: UnderWay, { isFirst, isLong, meeting }: Met): boolean {
   if (!isFirst || isLong || meeting.isBan || meeting.refused > 1) return false;
   return answers - row.doubtedAt >= DOUBT;
-}
-
-function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
-  learned.rate = meeting.rate;
-  underWay.row.doubtedAt = underWay.answers;
-}
-
-/** The first limit ever met bans: it was far exceeded, so the search starts again slowly from well below. */
-function lookAgain({ learned, underWay }: LimiterState, now: number): void {
-  learned.rate = Math.max(WELL_BELOW * sinceAnchor(underWay.capacity, now), LEAST_RATE);
-  beginCycle(underWay.capacity, now);
 }
 
 /** After an early meeting, the rate falls below what worked for long and soon comes back: such a window echoes. */
@@ -233,7 +229,7 @@ export class LearnedRateLimit {
     this.#permits = createPermits(clock.now, this.#underWay.permits);
   }
 
-  save(): SavedRateLimit {
+  save(): Learned {
     return { ...this.#learned, underWay: structuredClone({ ...this.#underWay, savedAt: this.#clock.now() }) };
   }
 
@@ -360,7 +356,7 @@ export class LearnedRateLimit {
   #inMeeting(meeting: Meeting, answer: RateLimitAnswer, limited: boolean, isRecent: boolean): void {
     const now = this.#clock.now();
     if (!limited) {
-      if (!isRecent) meeting.passed = (meeting.passed ?? 0) + 1;
+      if (!isRecent) meeting.passed += 1;
       else if (now >= this.#underWay.permits.pausedUntil)
         // In a longer silence no request wanted a permit, so the rest of it is not due to the limit.
         this.#recover(meeting, Math.min(now, this.#underWay.permits.pausedUntil + REST_MS));
@@ -443,11 +439,11 @@ function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'l
 /** Counts a refusal while the limit is met. If a retry is told to wait longer than before, the meeting is a ban. */
 export function noteRefusal(meeting: Meeting, toldMs: number): void {
   meeting.refused += 1;
-  const longest = meeting.longestMs ?? meeting.toldMs ?? 0;
+  const longest = Math.max(meeting.longestMs, meeting.toldMs ?? 0);
   meeting.longestMs = Math.max(longest, toldMs);
   const isLonger = longest >= LEAST_MS && toldMs > 1.4 * longest + 300;
   if (!isOneMore(meeting, toldMs) && !isLonger) return;
-  meeting.longer = (meeting.longer ?? 0) + 1;
+  meeting.longer += 1;
   meeting.isBan = true;
 }
 
@@ -456,7 +452,6 @@ export function noteRefusal(meeting: Meeting, toldMs: number): void {
  * three.
  */
 function isOneMore(meeting: Meeting, toldMs: number): boolean {
-  meeting.waits ??= [meeting.toldMs ?? 0].filter((ms) => ms >= LEAST_MS);
   if (meeting.tries > 0 || toldMs < LEAST_MS || !meeting.waits.every((ms) => differ(ms, toldMs))) return false;
   return meeting.waits.push(toldMs) > 2;
 }
@@ -480,13 +475,9 @@ function logRatio(limited: boolean, one: number, other: number): number {
   return limited ? Math.log(one / other) : Math.log((1 - one) / (1 - other));
 }
 
-/** `retryAfterMs` as the first refusal stated it. */
-export function beginMeeting(
-  first: Pick<Meeting, 'at' | 'ok' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
-  retryAfterMs: number | undefined,
-): Meeting {
-  const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
-  return { ...first, refused: 1, tries: 0, freeAt, toldMs: retryAfterMs };
+/** `toldMs`: Retry-After as the first refusal stated it. */
+export function beginMeeting(first: Partial<Meeting>, toldMs: number | undefined): Meeting {
+  return { ...freshMeeting, ...first, toldMs, waits: [toldMs ?? 0].filter((ms) => ms >= LEAST_MS) };
 }
 
 /** Follows the share of 429s while the rate is well below the limit; 0 once they have almost gone. */

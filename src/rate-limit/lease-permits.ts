@@ -1,9 +1,15 @@
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-import { type LearnedRate, MOST_LIVE_IN_ROW, type SavedRateLimit } from './saved-rate-limit.ts';
 import {
+  type Learned,
+  type LearnedRate,
+  MOST_LIVE_IN_ROW,
+  type SavedRateLimit,
+  type UnderWay,
+} from './saved-rate-limit.ts';
+import {
+  type Ceiling,
   ceilingInterval,
-  freshCeiling,
   LEAD_REACH_MS,
   leadLength,
   measureCompany,
@@ -92,7 +98,8 @@ export function leasePermits(
   const { sharers, own, others } = sharersNow(known?.sharers ?? {}, asked, now);
   const offset = now - asked.localNow;
   const taught = teach(asked, known, offset, clock);
-  const { limiter, saved } = withCeiling(taught, known?.ceiling, asked.share, clock);
+  const ceiling = asked.share === undefined ? undefined : measureCompany(known?.ceiling, taught, asked.share, now);
+  const limiter = ceiling === undefined ? taught : underCeiling(taught, ceiling, () => clock.at);
   const learned = limiter.save();
   const validFrom = validFromOf(learned.underWay, now, offset);
   const valid = shifted(asked.own, offset).filter((permit) => permit >= validFrom + offset);
@@ -101,9 +108,9 @@ export function leasePermits(
   const isAlone = others.length === 0;
   clock.growth = growthAhead(learned, isAlone, now);
   const leaseMs = leaseOf(learned, isAlone);
-  const schedule = scheduleOf(learned, saved.ceiling, asked.share, now);
-  const length = !isAlone && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
-  const isStarved = asked.live + valid.length === 0 && isAllLive(learned);
+  const schedule = scheduleOf(learned, ceiling, now);
+  const length = !isAlone && !isHeld(learned.underWay, now) ? leadLength(asked.live, valid, schedule) : 0;
+  const isStarved = asked.live + valid.length === 0 && learned.underWay.permits.liveInRow >= MOST_LIVE_IN_ROW;
   const wanted = { ...asked, leaseMs, reachMs: reachOf(own, others, leaseMs), length, isStarved };
   const { permits, askInMs, grownBy } = grantPermits(limiter, clock, wanted, valid.length);
   const { leads, places } = takeLead(known?.leads, { length, permits: [...valid, ...permits] }, schedule);
@@ -121,7 +128,7 @@ export function leasePermits(
     askInMs,
     perSecond: (1000 * grownBy) / schedule.everyMs,
     ...share,
-    isHeld: isHeld(after, now),
+    isHeld: isHeld(after.underWay, now),
     isGrowing: grownBy > 1,
     ownEndpoints: ownEndpointsOf(after),
     leaseMs,
@@ -130,6 +137,7 @@ export function leasePermits(
   if (!isWritten) return { result };
   const traffic = noteTraffic(known?.traffic, asked, now);
   sharers[asked.sharer] = sharer;
+  const saved = ceiling === undefined ? {} : { ceiling: ceiling.saved };
   return { rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION }, result };
 }
 
@@ -152,33 +160,13 @@ function teach(
   return limiter;
 }
 
-function isAllLive({ underWay }: SavedRateLimit): boolean {
-  return underWay !== undefined && underWay.permits.liveInRow >= MOST_LIVE_IN_ROW;
-}
-
 function ownEndpointsOf({ endpoints }: SavedRateLimit): string[] {
   return Object.entries(endpoints?.each ?? {}).flatMap(([name, { own }]) => (own === undefined ? [] : [name]));
 }
 
 /** While a single trial request is in flight, no live request may take a lead. */
-function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
-  return underWay !== undefined && (underWay.permits.pausedUntil > now || underWay.permits.canary !== 'none');
-}
-
-/** The limiter under the tenant's ceiling, and what to save of the ceiling. */
-function withCeiling(
-  limiter: RateLimiter,
-  known: SavedCeiling | undefined,
-  share: number | undefined,
-  clock: { at: number },
-): { limiter: RateLimiter; saved: Pick<SharedRateLimitState, 'ceiling'> } {
-  if (share === undefined) return { limiter, saved: {} };
-  const ceiling = { ...freshCeiling, ...known };
-  measureCompany(ceiling, limiter, clock.at);
-  return {
-    limiter: underCeiling(limiter, { share, saved: ceiling, now: () => clock.at }),
-    saved: { ceiling },
-  };
+function isHeld({ permits }: UnderWay, now: number): boolean {
+  return permits.pausedUntil > now || permits.canary !== 'none';
 }
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
@@ -194,16 +182,11 @@ export function validFromOf(underWay: SavedRateLimit['underWay'], now: number, o
 }
 
 /** Schedule of the permits as they are given, with the ceiling if there is one. */
-function scheduleOf(
-  { underWay, rate }: SavedRateLimit,
-  ceiling: SavedCeiling | undefined,
-  share: number | undefined,
-  now: number,
-): Schedule {
-  const [tat, everyMs] = [underWay?.permits.tat ?? now, 1000 / rate];
-  const ceilingMs = ceiling === undefined || share === undefined ? 0 : ceilingInterval(ceiling, share);
+function scheduleOf({ underWay, rate }: Learned, ceiling: Ceiling | undefined, now: number): Schedule {
+  const [{ tat }, everyMs] = [underWay.permits, 1000 / rate];
+  const ceilingMs = ceiling === undefined ? 0 : ceilingInterval(ceiling);
   if (ceiling === undefined || ceilingMs <= everyMs) return { now, tat, everyMs };
-  return { now, tat: Math.max(tat, ceiling.tat), everyMs: ceilingMs };
+  return { now, tat: Math.max(tat, ceiling.saved.tat), everyMs: ceilingMs };
 }
 
 function shifted(permits: readonly number[], byMs: number): number[] {
@@ -275,9 +258,9 @@ interface LeaseClock {
  * because each lease would otherwise keep the rate from its start. Applies only before the first 429 and to a process
  * on its own, which drops all these permits at its first 429.
  */
-function growthAhead({ limitSeen, underWay }: SavedRateLimit, isAlone: boolean, now: number) {
-  const { doublingMs, spent } = underWay?.climb ?? {};
-  if (!isAlone || limitSeen || doublingMs === undefined || spent?.refused !== 0) return () => 1;
+function growthAhead({ limitSeen, underWay }: Learned, isAlone: boolean, now: number) {
+  const { doublingMs, spent } = underWay.climb;
+  if (!isAlone || limitSeen || doublingMs === undefined || spent.refused !== 0) return () => 1;
   return (at: number): number => Math.min(2 ** Math.max(0, (at - now) / doublingMs), MOST);
 }
 

@@ -20,10 +20,14 @@ const LEAST_OK = 10;
 const LEAST_MS = 500;
 const long = { ok: 60, ms: 20_000 };
 
+function recoveriesOf({ marks }: SavedCapacity): SavedCapacity['marks'] {
+  return marks.filter((one) => one.recovery);
+}
+
 export function mark(saved: SavedCapacity, now: number, recovery: boolean): void {
-  const [recoveries, others] = [saved.marks.filter((one) => one.recovery), saved.marks.filter((one) => !one.recovery)];
+  const others = saved.marks.filter((one) => !one.recovery);
   // A recovery ends the climb, so its moments are dropped.
-  saved.marks = [...recoveries.slice(-MOST_MARKS), ...(recovery ? [] : others.slice(-3 * MOST_MARKS))];
+  saved.marks = [...recoveriesOf(saved).slice(-MOST_MARKS), ...(recovery ? [] : others.slice(-3 * MOST_MARKS))];
   saved.marks.push({ at: now, ok: saved.ok, recovery });
 }
 
@@ -45,27 +49,26 @@ export function anchorAt(saved: SavedCapacity, at: number): void {
  * merged.
  */
 export function sinceRecovery(saved: SavedCapacity, now: number): number {
-  const recoveries = saved.marks.filter((one) => one.recovery);
+  const recoveries = recoveriesOf(saved);
   const from = recoveries.findLast((one) => saved.ok - one.ok >= LEAST_OK && now - one.at >= LEAST_MS) ?? recoveries[0];
   return from === undefined ? 0 : averageSince(saved, from, now);
 }
 
 /** The highest average since any known recovery: the last recovery may have come in the middle of a window. */
 export function bestSinceRecovery(saved: SavedCapacity, now: number): number {
-  const averages = saved.marks.filter((one) => one.recovery).map((one) => averageSince(saved, one, now));
-  return Math.max(0, ...averages);
+  return Math.max(0, ...recoveriesOf(saved).map((one) => averageSince(saved, one, now)));
 }
 
 /** The average over one or more cycles that are too long to be a single burst. */
 export function sinceLongAgo(saved: SavedCapacity, now: number, leastMs: number): number | undefined {
-  const recoveries = saved.marks.filter((one) => one.recovery);
-  const from = recoveries.findLast((one) => saved.ok - one.ok >= long.ok && now - one.at >= Math.max(long.ms, leastMs));
+  const least = Math.max(long.ms, leastMs);
+  const from = recoveriesOf(saved).findLast((one) => saved.ok - one.ok >= long.ok && now - one.at >= least);
   return from === undefined ? undefined : averageSince(saved, from, now);
 }
 
 /** The highest average of the latest cycles, each from one recovery to the next; 0 if all were too short. */
 export function bestCycle(saved: SavedCapacity, now: number, cycles: number): number {
-  const ends = [...saved.marks.filter((one) => one.recovery).slice(-cycles), { at: now, ok: saved.ok }];
+  const ends = [...recoveriesOf(saved).slice(-cycles), { at: now, ok: saved.ok }];
   const cycle = (n: number): number => {
     const [from, to] = [ends[n], ends[n + 1]];
     return from === undefined || to === undefined || to.ok - from.ok < LEAST_OK / 2 ? 0 : averageSince(to, from, to.at);
@@ -101,8 +104,8 @@ export function whileSending({ ok, marks }: SavedCapacity, at: number): number {
 
 /** The highest average since a mark at least `leastMs` ago: a cycle that began far below the limit tells too little. */
 export function highestSince(saved: SavedCapacity, now: number, leastMs: number): { from: Moment; perSecond: number } {
-  const spans = saved.marks.filter((one) => now - one.at >= leastMs && saved.ok - one.ok >= 2 * LEAST_OK);
-  return spans
+  return saved.marks
+    .filter((one) => now - one.at >= leastMs && saved.ok - one.ok >= 2 * LEAST_OK)
     .map(({ at, ok }) => ({ from: { at, ok }, perSecond: averageSince(saved, { at, ok }, now) }))
     .reduce((best, one) => (one.perSecond > best.perSecond ? one : best), { from: saved.anchor, perSecond: 0 });
 }
@@ -175,14 +178,15 @@ export function shareOf({ answers, limited, suspected }: NoiseTest): number {
   return (limited + 20 * suspected) / (answers + 20);
 }
 
-/** The budget that an answer's headers state, and the time until it is full again. */
+/** The budget that an answer's headers state. Only a hint: the rate is learned from 429s. */
 interface AdvertisedBudget {
   remaining: number;
+  /** Time until the budget is full again. */
   resetMs: number;
 }
 
 /**
- * Reads a budget, which is only a hint, because the rate is learned from 429s: `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and
+ * Reads `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and
  * `-Reset`, and the widespread `X-RateLimit-*`, whose reset is either seconds from now or an epoch. Undefined unless
  * both numbers are there.
  */

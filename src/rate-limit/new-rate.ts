@@ -119,8 +119,10 @@ export function newRate(state: LimiterState, met: Met): number {
   const { row } = state.underWay;
   if (met.isLasting) return afterLasting(state, met);
   if (met.meeting.isBan && !met.isFirst) return afterBan(state, met);
-  const isFound = met.meeting.isBan && state.underWay.climb.bans;
-  if (met.isFirst) return isFound ? afterSlowClimb(state, met) : firstRate(state, met);
+  // A ban at the end of a slow climb: the rate exceeded the limit only a little.
+  if (met.isFirst && met.meeting.isBan && state.underWay.climb.bans)
+    return settle(row, banCut.found * met.meeting.rate);
+  if (met.isFirst) return firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
   if (met.raised !== undefined) return settle(row, met.raised.rate);
   row.far = met.isFar && !met.isLong && state.learned.noise === 0 ? row.far + 1 : 0;
@@ -156,11 +158,6 @@ function afterBan({ learned: { limit }, underWay: { row } }: LimiterState, { mee
   const rate = meeting.rate * (1 - Math.min(banCut.first * 2 ** row.early, banCut.most));
   Object.assign(row, { settling: 0, sound: rate });
   return rate;
-}
-
-/** The rate grew slowly, so it exceeded the limit only a little. */
-function afterSlowClimb({ underWay: { row } }: LimiterState, { meeting }: Met): number {
-  return settle(row, banCut.found * meeting.rate);
 }
 
 function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs, anchored, isLong }: Met): number {
@@ -292,7 +289,7 @@ const silence = { leastMs: 61_000, mostMs: 300_000 };
  * far shorter wait.
  */
 export function noteBan(climb: SavedClimb, meeting: Meeting, quietMs: number): void {
-  const { refused, longer = 0, longestMs = 0 } = meeting;
+  const { refused, longer, longestMs } = meeting;
   if (longer > 0) climb.bannedMs = longestMs;
   const part = refused > 1 ? 0.9 : quietMs < FORGIVEN_MS ? 0.5 : 0;
   const without = longer === 0 && longestMs < part * climb.bannedMs ? 1 : 0;
@@ -350,7 +347,7 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
 }
 
-function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, passed = 0 } }: Met): void {
+function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, passed } }: Met): void {
   const before = isEarly ? saved.underWay : freshSuspicion.underWay;
   saved.underWay = { refused: before.refused + refused - 1, passed: before.passed + passed };
 }

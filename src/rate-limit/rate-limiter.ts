@@ -1,6 +1,6 @@
 import { LearnedRateLimit, type LimiterClock } from './learned-rate-limit.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import type { SavedEndpoint, SavedEndpoints, SavedRateLimit } from './saved-rate-limit.ts';
+import type { Learned, SavedEndpoint, SavedEndpoints, SavedRateLimit } from './saved-rate-limit.ts';
 
 export interface RateLimiter {
   /**
@@ -14,7 +14,7 @@ export interface RateLimiter {
   mostInFlight(): number | undefined;
   /** Returns permits whose requests will not be sent. */
   giveBack(permits: number): void;
-  save(): SavedRateLimit;
+  save(): Learned;
 }
 
 const FIRST_RATE = 10;

@@ -62,6 +62,9 @@ export interface SavedRateLimit extends LearnedRate {
   endpoints?: SavedEndpoints;
 }
 
+/** What a limiter has learned, with its momentary state. */
+export type Learned = SavedRateLimit & { underWay: UnderWay };
+
 export interface SavedEndpoints {
   /** Recent answers of all endpoints. */
   answers: number;
@@ -79,34 +82,33 @@ export interface SavedEndpoint {
 }
 
 /** Lasts from the first refusal by a limit until a request succeeds again. */
-export interface Meeting {
-  at: number;
+export const freshMeeting = {
+  at: 0,
   /** The rate that was refused. */
-  rate: number;
-  refused: number;
-  /** How many of the requests in flight at the first refusal passed. */
-  passed?: number;
+  rate: 0,
+  refused: 1,
   /** Successes until the first refusal. */
-  ok?: number;
+  ok: undefined as number | undefined,
+  /** How many of the requests in flight at the first refusal passed. */
+  passed: 0,
   /** Refusals of retries after a pause. */
-  tries: number;
+  tries: 0,
   /** When the last retry was refused. */
-  refusedAt?: number;
-  /** When the limit would be free according to the first refusal. */
-  freeAt: number;
-  isBan: boolean;
+  refusedAt: undefined as number | undefined,
+  isBan: false,
   /** How often Retry-After grew, and its longest value. */
-  longer?: number;
-  longestMs?: number;
+  longer: 0,
+  longestMs: 0,
   /** Differing waits stated to requests that were in flight together. */
-  waits?: number[];
+  waits: [] as number[],
   /** Retry-After of the first refusal. */
-  toldMs: number | undefined;
+  toldMs: undefined as number | undefined,
   /** A concurrency limit or an advertised window is responsible, not the rate. */
-  isSpared: boolean;
+  isSpared: false,
   /** Met after a rest by a sender that had sent little, so nothing is learned from it. */
-  isChance?: boolean;
-}
+  isChance: false,
+};
+export type Meeting = typeof freshMeeting;
 
 /** Whether Retry-After is in whole seconds, as HTTP has it, and so rounded up. */
 export function isWhole(toldMs: number | undefined): boolean {
@@ -116,7 +118,7 @@ export function isWhole(toldMs: number | undefined): boolean {
 /** Clocks may differ by this much. */
 const CLOCK_MS = 1_000;
 
-/** A fresh momentary state, for when only the learned values are known. Plain data; times are by the limiter's clock. */
+/** A fresh momentary state, for when only the learned values are known. Times are by the limiter's clock. */
 export function beginUnderWay(now: number) {
   return {
     savedAt: now,
@@ -162,7 +164,8 @@ export function restoreUnderWay(saved: UnderWay | undefined, now: number): Under
     const begun = fresh[name as keyof UnderWay];
     return [name, isRecord(part) && isRecord(begun) ? { ...begun, ...part } : (part ?? begun ?? null)];
   });
-  return { ...fresh, ...Object.fromEntries(parts) };
+  const meeting = saved.meeting ? structuredClone({ ...freshMeeting, ...saved.meeting }) : null;
+  return { ...fresh, ...Object.fromEntries(parts), meeting };
 }
 
 function isRecord(part: unknown): part is object {

@@ -65,14 +65,6 @@ export function mustBeSeen(known: Sharer | undefined, now: Sharer): boolean {
   return known.most !== now.most || wants(known) !== wants(now);
 }
 
-/** What one process learns about calls in flight. */
-interface InFlightShare {
-  /** Most calls the process may have in flight; undefined means as many as it has permits. */
-  mostInFlight: number | undefined;
-  /** Calls the other processes have in flight, as far as known. */
-  othersInFlight: number;
-}
-
 /**
  * How long each process keeps what cannot be divided: a call if there are fewer calls than processes, or a remainder.
  */
@@ -231,7 +223,7 @@ export function createLiveRuns() {
  * company's rate is what the limiter learned while the ceiling was lifted. After that, a drop in our rate means that
  * others call, and taking only a share of what they leave would be too little.
  */
-export const freshCeiling = {
+const freshCeiling = {
   /** Calls per second; null until measured. */
   companyRate: null as number | null,
   /**
@@ -255,47 +247,58 @@ const MEETINGS = 3;
 const MEASURE_MS = 120_000;
 const BURST_MS = 20;
 
-/** Takes over what the limiter has learned so far; changes `saved` in place. */
-export function measureCompany(saved: SavedCeiling, limiter: RateLimiter, now: number): void {
+/** A tenant's share of the company's rate, and what is saved of its ceiling. */
+export interface Ceiling {
+  share: number;
+  saved: SavedCeiling;
+}
+
+/** Takes over what the limiter has learned so far. */
+export function measureCompany(
+  known: SavedCeiling | undefined,
+  limiter: RateLimiter,
+  share: number,
+  now: number,
+): Ceiling {
+  const saved = { ...freshCeiling, ...known };
   const { limit, limitSeen, underWay } = limiter.save();
   // If the clock was set back, a later time would never come due.
   saved.measuredAt = Math.min(saved.measuredAt, now);
-  if (saved.measuringSince !== null) saved.measuringSince = Math.min(saved.measuringSince, now);
   if (saved.measuringSince === null) {
     if (now - saved.measuredAt > MEASURE_EVERY_MS) Object.assign(saved, { measuringSince: now, meetings: 0 });
-    return;
+    return { share, saved };
   }
-  const inMeeting = (underWay?.meeting ?? null) !== null;
+  saved.measuringSince = Math.min(saved.measuringSince, now);
+  const inMeeting = underWay.meeting !== null;
   if (saved.inMeeting && !inMeeting) saved.meetings += 1;
   saved.inMeeting = inMeeting;
   const isLate = saved.companyRate !== null && now - saved.measuringSince > MEASURE_MS;
-  if (!limitSeen || inMeeting || (saved.meetings < MEETINGS && !isLate)) return;
-  Object.assign(saved, { companyRate: limit, measuringSince: null, measuredAt: now });
+  if (limitSeen && !inMeeting && (saved.meetings >= MEETINGS || isLate))
+    Object.assign(saved, { companyRate: limit, measuringSince: null, measuredAt: now });
+  return { share, saved };
 }
 
 /** Ms between two permits; 0 while the ceiling is lifted. */
-export function ceilingInterval({ measuringSince, companyRate }: SavedCeiling, share: number): number {
+export function ceilingInterval({ share, saved: { measuringSince, companyRate } }: Ceiling): number {
   return measuringSince === null && companyRate !== null ? 1000 / (companyRate * share) : 0;
 }
 
 /** Wraps the limiter so that it gives permits no faster than the share allows. */
-export function underCeiling(
-  limiter: RateLimiter,
-  { share, saved, now }: { share: number; saved: SavedCeiling; now: () => number },
-): RateLimiter {
-  const interval = (): number => ceilingInterval(saved, share);
-  saved.tat = unlessSetBack(saved.tat, now(), interval());
+export function underCeiling(limiter: RateLimiter, ceiling: Ceiling, now: () => number): RateLimiter {
+  const { share, saved } = ceiling;
+  const intervalMs = ceilingInterval(ceiling);
+  saved.tat = unlessSetBack(saved.tat, now(), intervalMs);
   return {
     ...limiter,
     ask(priority) {
       const waitMs = saved.tat - BURST_MS - now();
-      if (interval() > 0 && waitMs > 0) return waitMs;
+      if (intervalMs > 0 && waitMs > 0) return waitMs;
       const limiterWaitMs = limiter.ask(priority);
-      if (limiterWaitMs === 0) saved.tat = Math.max(saved.tat, now()) + interval();
+      if (limiterWaitMs === 0) saved.tat = Math.max(saved.tat, now()) + intervalMs;
       return limiterWaitMs;
     },
     giveBack(permits) {
-      saved.tat -= permits * interval();
+      saved.tat -= permits * intervalMs;
       limiter.giveBack(permits);
     },
     mostInFlight() {
@@ -305,33 +308,26 @@ export function underCeiling(
   };
 }
 
-/** What a process learns of the rate limit at each exchange and uses until the next one. */
-export interface Told extends InFlightShare {
+/** What a process learns of the rate limit at each exchange and uses until the next one; here, before the first. */
+export const nothingTold = {
   /** Permits leased for a time before this, by the process's clock, are void because a pause began. */
-  validFrom: number;
-  /** The rate of all processes together: the learned rate, or less under a ceiling. */
-  perSecond: number;
-  /** A single trial request is in flight; all others wait for its answer. */
-  isHeld: boolean;
-  /** Permits were leased as if no limit came (`growthAhead` in lease-permits.ts). */
-  isGrowing: boolean;
-  /** How far ahead, in ms, permits were leased. */
-  leaseMs: number;
-  /** Number of processes that share the rate limit. */
-  sharers: number;
-  /** Endpoints that have their own limit. */
-  ownEndpoints: readonly string[];
-}
-
-/** State before the first exchange. */
-export const nothingTold: Told = {
   validFrom: 0,
+  /** The rate of all processes together: the learned rate, or less under a ceiling. */
   perSecond: Number.POSITIVE_INFINITY,
-  mostInFlight: undefined,
+  /** Most calls the process may have in flight; undefined means as many as it has permits. */
+  mostInFlight: undefined as number | undefined,
+  /** Calls the other processes have in flight, as far as known. */
   othersInFlight: 0,
+  /** A single trial request is in flight; all others wait for its answer. */
   isHeld: false,
+  /** Permits were leased as if no limit came (`growthAhead` in lease-permits.ts). */
   isGrowing: false,
+  /** How far ahead, in ms, permits were leased. */
   leaseMs: SHARE_MS,
+  /** Number of processes that share the rate limit. */
   sharers: 1,
-  ownEndpoints: [],
+  /** Endpoints that have their own limit. */
+  ownEndpoints: [] as readonly string[],
 };
+export type Told = typeof nothingTold;
+type InFlightShare = Pick<Told, 'mostInFlight' | 'othersInFlight'>;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Asked, askAgainMs, leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { createHeldPermits, type HeldPermits } from '../../src/rate-limit/shared-rate-limit.ts';
-import { freshCeiling, measureCompany } from '../../src/rate-limit/shares.ts';
+import { measureCompany } from '../../src/rate-limit/shares.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -82,12 +82,10 @@ describe('under a ceiling of a quarter', () => {
   });
 
   test("the company's rate is measured again within the hour after a clock was set back by a day", () => {
-    const saved = { ...freshCeiling, ...ceiling, measuredAt: NOW + 86_400_000 };
     const limiter = createRateLimiter({ now: () => NOW, random: () => 0.5 });
-    measureCompany(saved, limiter, NOW);
+    const { saved } = measureCompany({ ...ceiling, measuredAt: NOW + 86_400_000 }, limiter, share, NOW);
     expect(saved.measuringSince).toBeNull();
-    measureCompany(saved, limiter, NOW + 3_600_001);
-    expect(saved.measuringSince).toBe(NOW + 3_600_001);
+    expect(measureCompany(saved, limiter, share, NOW + 3_600_001).saved.measuringSince).toBe(NOW + 3_600_001);
   });
 
   test('a clock that is set back by a minute stops nobody', () => {
