@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
-import type { Priority, RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
+import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 
 /** The activity that the current code runs in. */
 interface Scope {
@@ -71,43 +71,35 @@ export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
     waitMs: (priority, endpoint) => keeper.waitMs(priority, endpoint),
     perSecond: (endpoint) => keeper.perSecond(endpoint),
     async acquire(priority, signal, endpoint) {
-      const scope = activity.getStore();
-      const patienceMs = scope?.hasCalled === true ? furtherPatience(keeper.perSecond(endpoint)) : PATIENCE_MS;
+      // Once it has made a call, giving up has a price: the next attempt repeats it.
+      const isLonger = activity.getStore()?.hasCalled === true;
+      const furtherMs = Math.min((FURTHER.permits * 1_000) / keeper.perSecond(endpoint), FURTHER.mostMs);
+      const patienceMs = isLonger ? Math.max(furtherMs, PATIENCE_MS) : PATIENCE_MS;
       const waitMs = keeper.waitMs(priority, endpoint);
       if (waitMs > patienceMs) throw mustWait(waitMs);
-      await acquireWithin(patienceMs, { keeper, priority, signal, endpoint });
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), patienceMs);
+      const cancelled = cancellation();
+      const signals = [late.signal, signal, cancelled].filter((one) => one !== undefined);
+      try {
+        await keeper.acquire(priority, AbortSignal.any(signals), endpoint);
+      } catch (error) {
+        if (isConnectorError(error) || signal?.aborted === true) throw error;
+        if (cancelled?.aborted === true)
+          throw new ConnectorError({
+            code: 'ABORTED',
+            action: 'retry',
+            message: 'The worker stopped while the call waited for a permit of the rate limit. Nothing was sent.',
+            cause: error,
+          });
+        if (late.signal.aborted) throw mustWait(keeper.waitMs(priority, endpoint));
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
       noteCall();
     },
   };
-}
-
-/** How long to wait, in ms, once giving up has a price: the next attempt repeats the calls made so far. */
-function furtherPatience(perSecond: number): number {
-  return Math.min(Math.max((FURTHER.permits * 1_000) / perSecond, PATIENCE_MS), FURTHER.mostMs);
-}
-
-interface Acquired {
-  keeper: RateLimitKeeper;
-  priority: Priority;
-  signal: AbortSignal | undefined;
-  endpoint: string | undefined;
-}
-
-async function acquireWithin(patienceMs: number, { keeper, priority, signal, endpoint }: Acquired): Promise<void> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), patienceMs);
-  const cancelled = cancellation();
-  const signals = [late.signal, signal, cancelled].filter((one) => one !== undefined);
-  try {
-    await keeper.acquire(priority, AbortSignal.any(signals), endpoint);
-  } catch (error) {
-    if (isConnectorError(error) || signal?.aborted === true) throw error;
-    if (cancelled?.aborted === true) throw workerStops(error);
-    if (late.signal.aborted) throw mustWait(keeper.waitMs(priority, endpoint));
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**
@@ -140,14 +132,5 @@ function mustWait(waitMs: number): ConnectorError {
     message:
       'The rate limit has no permit for this call yet. Nothing was sent; the call is made once a permit is free.',
     retryAfterMs: Math.max(LEAST_WAIT_MS, Math.ceil(waitMs)),
-  });
-}
-
-function workerStops(cause: unknown): ConnectorError {
-  return new ConnectorError({
-    code: 'ABORTED',
-    action: 'retry',
-    message: 'The worker stopped while the call waited for a permit of the rate limit. Nothing was sent.',
-    cause,
   });
 }

@@ -205,7 +205,8 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const mayWrite = (): Promise<void> => beforeWrite(tenant.tenant);
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
-  const landings = await loadLandings(tenant);
+  const loaded = await Promise.all(landedNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
+  const landings = Object.fromEntries(loaded.filter(([, own]) => own !== undefined)) as Connection['landings'];
   const exchanges = await loadExchanges(tenant, mapping);
   const overrides = Overrides.parse(tenant.partner.overrides);
   const { share } = tenant.partner.rateLimit ?? {};
@@ -276,11 +277,6 @@ function openDestinations(ends: Connection, { rateLimitOf, beforeWrite }: Connec
     close: async () =>
       void (await Promise.allSettled([...opened.values()].map(async (one) => (await one).hris.close()))),
   };
-}
-
-async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
-  const loaded = await Promise.all(landedNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
-  return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 
 async function loadExchanges(tenant: Tenant, employee: Mapping): Promise<Connection['exchanges']> {

@@ -41,11 +41,9 @@ import { openHire } from './hire/open-hire.ts';
 import { pushRecords } from './push/push-records.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { pullPages, syncPages } from './streams/pull-pages.ts';
+import type { Beat } from './streams/reading.ts';
 
 export type Activities = HireActivities & ReconcileActivities & StreamActivities & PushActivities & ExchangeActivities;
-
-/** Tells Temporal how far an activity is; shown there and repeated by every later heartbeat. */
-type Beat = (details: unknown) => void;
 
 interface BoundActivities extends Activities {
   syncPages(input: StreamInput, beat?: Beat): Promise<StreamStep>;
@@ -124,7 +122,10 @@ function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: strin
   return async (input) => {
     const { beat, stop } = startHeartbeat();
     try {
-      const leave = await enterSlot(shares, input);
+      // Sends back an activity beyond its tenant's share before it begins.
+      const leave = await shares.enter((input as { tenantId: string }).tenantId).catch((error: unknown) => {
+        throw toFailure(error);
+      });
       try {
         return await watched(input, beat);
       } finally {
@@ -157,15 +158,6 @@ function watchedRun(deps: ActivityDeps, name: string, run: RunWithBeat): RunWith
   };
 }
 
-/** Sends back an activity beyond its tenant's share before it begins. */
-async function enterSlot(shares: TenantSlots, input: unknown): Promise<() => void> {
-  try {
-    return await shares.enter((input as { tenantId: string }).tenantId);
-  } catch (error) {
-    throw toFailure(error);
-  }
-}
-
 type Run = (input: unknown) => Promise<unknown>;
 type RunWithBeat = (input: unknown, beat: Beat) => Promise<unknown>;
 
@@ -196,21 +188,18 @@ const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'un
 export function toFailure(error: unknown, usualMs?: number): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   const known = asConnectorError(error);
+  const delayMs = known.retryAfterMs ?? usualMs;
   return ApplicationFailure.create({
     type: known.code,
     message: known.withoutWords(),
     nonRetryable: known.code === HIRE_BEHIND,
-    ...delayOf(known.retryAfterMs ?? usualMs),
+    ...(delayMs !== undefined && { nextRetryDelay: Math.max(LEAST_DELAY_MS, delayMs) }),
     ...(benign.has(known.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
 }
 
 /** A delay of zero, as in `Retry-After: 0`, is one that Temporal never retries after: it fails the workflow. */
 const LEAST_DELAY_MS = 100;
-
-function delayOf(ms: number | undefined): { nextRetryDelay?: number } {
-  return ms === undefined ? {} : { nextRetryDelay: Math.max(LEAST_DELAY_MS, ms) };
-}
 
 /**
  * The retry policy's delay after this many failures. Temporal counts waits for the rate limit as tries; here, a failure
@@ -240,11 +229,6 @@ interface WatchedActivity {
 
 type Watcher = { store: Store; log: Logger };
 
-/** Waits that are no trouble: for the rate limit, for a paused tenant (which says why), or for the baseline. */
-function isWait(error: unknown): boolean {
-  return isConnectorError(error) && error.action === 'throttle';
-}
-
 /**
  * Records that an activity failed, and raises an alarm after a quarter of an hour of failures. Returns how often it has
  * failed so far. A wait is no failure, and its duration does not count towards the quarter of an hour.
@@ -257,8 +241,9 @@ export async function noteFailure(
   const key = keyOf(activity);
   // Nobody retries that under this name: the hire starts anew.
   if (key === undefined || isConnectorError(error, HIRE_BEHIND)) return undefined;
-  if (isWait(error)) {
-    if (activity.attempt > 1) await postponeTrouble(store, key, (error as ConnectorError).retryAfterMs ?? 0);
+  // A wait is no trouble: for the rate limit, for a paused tenant (which says why), or for the baseline.
+  if (isConnectorError(error) && error.action === 'throttle') {
+    if (activity.attempt > 1) await postponeTrouble(store, key, error.retryAfterMs ?? 0);
     return undefined;
   }
   const known = asConnectorError(error);
@@ -340,7 +325,14 @@ export function createTenantSlots(
     // Space the retries, so that they do not all come back at once.
     const nextAt = Math.max(at, holder.freeAt) + holder.usualMs / share;
     holder.freeAt = Math.min(nextAt, at + LONGEST_WAIT_MS);
-    return slotsTaken(tenantId, holder.freeAt - at);
+    return new ConnectorError({
+      code: 'SLOTS_TAKEN',
+      action: 'throttle',
+      message:
+        `Tenant ${tenantId} has used up its share of this worker. The activity continues once another of its ` +
+        'activities ends.',
+      retryAfterMs: Math.max(100, Math.ceil(holder.freeAt - at)),
+    });
   }
 
   function work(holder: Holder): () => void {
@@ -356,7 +348,8 @@ export function createTenantSlots(
 
   return {
     async enter(tenantId) {
-      const holder = holders.get(tenantId) ?? newHolder();
+      const none = { taken: 0, working: 0, waiting: new Set<() => void>(), usualMs: FIRST_GUESS_MS, freeAt: 0 };
+      const holder: Holder = holders.get(tenantId) ?? none;
       holders.set(tenantId, holder);
       const share = Math.max(1, Math.floor((slots - (taken() - holder.taken)) / 2));
       if (holder.taken >= share) throw comeBack(tenantId, holder, share);
@@ -371,10 +364,6 @@ export function createTenantSlots(
   };
 }
 
-function newHolder(): Holder {
-  return { taken: 0, working: 0, waiting: new Set(), usualMs: FIRST_GUESS_MS, freeAt: 0 };
-}
-
 /** Gives turns in order of arrival. Returns false if none came in time. */
 function hasTurn({ waiting }: Holder): Promise<boolean> {
   return new Promise((resolve) => {
@@ -386,16 +375,5 @@ function hasTurn({ waiting }: Holder): Promise<boolean> {
     const take = end(true);
     const timer = setTimeout(end(false), LONGEST_TURN_MS);
     waiting.add(take);
-  });
-}
-
-function slotsTaken(tenantId: string, waitMs: number): ConnectorError {
-  return new ConnectorError({
-    code: 'SLOTS_TAKEN',
-    action: 'throttle',
-    message:
-      `Tenant ${tenantId} has used up its share of this worker. The activity continues once another of its ` +
-      'activities ends.',
-    retryAfterMs: Math.max(100, Math.ceil(waitMs)),
   });
 }

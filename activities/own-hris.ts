@@ -1,4 +1,4 @@
-import { type ConnectorError, rejected } from '../src/errors.ts';
+import { rejected } from '../src/errors.ts';
 import { type Employee, type FindKey, type Found, type KnownEmployee, knownIn } from '../src/hire/hire.ts';
 import type {
   ChangedEmployees,
@@ -52,8 +52,13 @@ export function ownHris(connection: string, hris: HrisConnection): OwnHris {
   const { employees, changes, files, pending, ...rest } = hris;
   const { isTaken, update, amend, rehire, terminate } = employees;
   const idOf = (employee: Employee): string => {
-    if (employee.connection === connection) return employee.id;
-    throw elsewhere(employee, connection);
+    const { id, connection: elsewhere } = employee;
+    if (elsewhere === connection) return id;
+    throw rejected(
+      'EMPLOYEE_ELSEWHERE',
+      `Employee ${id} is in the HR system "${elsewhere}", and this tenant now uses "${connection}", where that id ` +
+        'may belong to somebody else. Nothing was read or written.',
+    );
   };
   const known = <Given extends { ref: { id: string; number?: string } }>(given: Given) => ({
     ...given,
@@ -102,12 +107,4 @@ function ownFiles(
     deliver: async (employee, ...given) => deliver(idOf(employee), ...given),
     ...(holds && { holds: async (employee, ...given) => holds(idOf(employee), ...given) }),
   };
-}
-
-function elsewhere({ id, connection }: Employee, open: string): ConnectorError {
-  return rejected(
-    'EMPLOYEE_ELSEWHERE',
-    `Employee ${id} is in the HR system "${connection}", and this tenant now uses "${open}", where that id may ` +
-      'belong to somebody else. Nothing was read or written.',
-  );
 }

@@ -50,11 +50,6 @@ async function endedAs(hire: Hire, end: { verdict: 'over' } | { verdict: 'back' 
   return 'ended';
 }
 
-/** Whether only a person can say how the hire continues. */
-function isAfterEmployee(step: HireStep): boolean {
-  return step === 'watch-done' || step === 'end-employment';
-}
-
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
 /** A hold that is looked at again without an answer, because the HR system may make the employee in the meantime. */
@@ -313,8 +308,11 @@ async function park(hire: Hire): Promise<HireStep> {
     delete progress.hold;
     return held.from;
   }
-  if (!about.has('person') || isAfterEmployee(held.from)) return held.from;
-  if (isEnding(held.from)) {
+  // After the employee, only a person can say how the hire continues.
+  const isAfterEmployee = held.from === 'watch-done' || held.from === 'end-employment';
+  if (!about.has('person') || isAfterEmployee) return held.from;
+  // The hire is held while it ends: the person may come back, and a refused request is not sent again by itself.
+  if (held.from === 'cancel' || held.from === 'confirm-left') {
     hints.clear('person');
     const { verdict } = await activities.lookForReturn(ref);
     if (verdict === 'back') delete progress.hold;
@@ -330,13 +328,6 @@ async function park(hire: Hire): Promise<HireStep> {
   if (allowed.verdict === 'hold') return held.from;
   delete progress.hold;
   return 'cancel';
-}
-
-/**
- * Whether the hire is held while it ends: the person may come back, and a refused request is not sent again by itself.
- */
-function isEnding(step: HireStep): boolean {
-  return step === 'cancel' || step === 'confirm-left';
 }
 
 /** A hire's activities, retried until they work: no hire fails. */

@@ -23,7 +23,6 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { openHold, readHold, tenantsHeldLike } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { HireRow, HoldRow } from '../../src/store/schema.ts';
-import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Connection } from '../connections.ts';
 import { hasOtherName, isStranger, readEmployee, readFindings } from '../hire/read-employee.ts';
 import { readSources, type Sources } from '../hire/read-sources.ts';
@@ -34,6 +33,9 @@ import type { OwnRecord } from '../own-hris.ts';
 import {
   assertAnswered,
   assertOurs,
+  type Due,
+  hiresDue,
+  MOST_HINTS,
   noted,
   originOf,
   type PushContext,
@@ -42,10 +44,6 @@ import {
   waitFor,
 } from '../push/push-context.ts';
 
-/** Hires that ended longer ago than this and have no step yet are found only by a pass with `full`, ms. */
-const ENDED_WITHIN_MS = 30 * 86_400_000;
-/** Most hints per pass; the next pass takes the rest. */
-const MOST_HINTS = 500;
 const CALL_MS = 30_000;
 
 interface AccountRun extends PushContext {
@@ -90,7 +88,10 @@ const MOST_FAILURES = 3;
 async function fill(run: AccountRun, at: number): Promise<void> {
   const { connection: name } = run.connection.tenant.destinations?.[at] ?? { connection: '' };
   let failures = 0;
-  for await (const hire of dueHires(run, name)) {
+  const named = run.hints.map(({ recordId }) => recordId.split('/'));
+  const hinted = named.flatMap(([id = '', of = name]) => (of === name ? [id] : []));
+  const dueOf = (due: Due, after?: HireRow) => hiresDueForStep(run.deps.store, { ...due, destination: name }, after);
+  for await (const hire of hiresDue(run, run.hints, hinted, dueOf)) {
     await assertOurs(run);
     const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
     try {
@@ -116,31 +117,10 @@ class Down extends Error {
       // `reauthorize` would pause the tenant's hires, which do not need this destination.
       action: action === 'reauthorize' ? 'reject' : action,
       message: `Destination "${name}": ${message} Hires continue; their accounts follow once it works.`,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      retryAfterMs,
       // Knows which words of the message are the other side's.
       cause: error,
     });
-  }
-}
-
-async function* dueHires(run: AccountRun, destination: string): AsyncGenerator<HireRow> {
-  const { deps, connection, key, full, hints } = run;
-  const { tenant } = connection;
-  const named = hints.map(({ recordId }) => recordId.split('/'));
-  const isWhole = full || hints.some(({ recordId }) => recordId === WHOLE_LIST);
-  const due = {
-    tenantId: key.tenantId,
-    destination,
-    connection: tenant.hris.connection,
-    againAfterMs: isWhole ? 0 : tenant.streams.accounts.wholeWithin,
-    endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
-    hinted: named.flatMap(([id = '', of = destination]) => (of === destination ? [id] : [])),
-  };
-  for (let after: HireRow | undefined; ; ) {
-    const hires = await hiresDueForStep(deps.store, due, after);
-    yield* hires;
-    after = hires.at(-1);
-    if (after === undefined) return;
   }
 }
 
@@ -183,7 +163,9 @@ async function stepInto(run: AccountRun, step: Step): Promise<void> {
   if (!(await claimStep(store, key, { reference, runId: run.runId })))
     return tell(run, nameOf(key), 'skipped', OF_THIS_PERSON);
   const answered = hold?.answer ?? undefined;
-  const decisions = answered === undefined || hold === undefined ? undecided : decide([givenIn(hold, answered)]);
+  const given = JSON.parse(hold?.answer_arguments ?? '[]') as string[];
+  const details = JSON.parse(hold?.details ?? '{}') as Record<string, unknown>;
+  const decisions = answered === undefined ? undecided : decide([{ answer: answered, argument: given[0], details }]);
   try {
     const account = await open(run, step);
     const creation = await latestIntent(store, key, verbOf(key));
@@ -202,11 +184,6 @@ function nameOf({ jobCandidateId, destination }: StepKey): string {
 
 function verbOf({ destination }: StepKey): string {
   return `create-account:${destination}`;
-}
-
-function givenIn({ answer_arguments: given, details }: HoldRow, answer: string) {
-  const [argument] = JSON.parse(given ?? '[]') as string[];
-  return { answer, argument, details: JSON.parse(details) as Record<string, unknown> };
 }
 
 async function open({ connection }: AccountRun, { at, key }: Step): Promise<Connection> {
@@ -295,13 +272,8 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
   const noted = { kind: plan.kind, by: plan.by, reference, mapping: shortVersion(sources.mapping.hash) };
   const kept = JSON.stringify(plan.kind === 'link' ? { ...noted, account: plan.account.id } : noted);
   const { store } = run.deps;
-  const open = {
-    state: 'sending',
-    plan: kept,
-    code: null,
-    reason: null,
-    hold_id: taken.hold?.hold_id ?? null,
-  } as const;
+  const hold_id = taken.hold?.hold_id ?? null;
+  const open = { state: 'sending', plan: kept, code: null, reason: null, hold_id } as const;
   if (!(await settleStep(store, key, run.runId, open))) return;
   if (plan.kind === 'link') return see(taken, sources, { account: plan.account, isNew: false });
   const named = await nameEmployee(context, sources.names);
@@ -320,11 +292,10 @@ async function planAccount(taken: Taken, context: HireContext, fields: EmployeeF
   const id = decisions.link ?? earlier?.id;
   const known = id === undefined ? undefined : await readEmployee(account.hris, employeeIn(key.destination, id));
   const { jobCandidateId, destination } = key;
-  if (decisions.link !== undefined && known !== undefined && (await hasOtherName(context, known)))
-    return {
-      kind: 'ask',
-      hold: holdOf('ACCOUNT_OTHER_NAME', { jobCandidateId, destination, employeeId: known.ref.id }),
-    };
+  if (decisions.link !== undefined && known !== undefined && (await hasOtherName(context, known))) {
+    const about = { jobCandidateId, destination, employeeId: known.ref.id };
+    return { kind: 'ask', hold: holdOf('ACCOUNT_OTHER_NAME', about) };
+  }
   // The id of an account that somebody else has by now says nothing: the person is looked up like a new one.
   if (known !== undefined && !(earlier?.isMade === true && isOfAnother(taken, known)))
     return { kind: 'link', by: [decisions.link === undefined ? 'an earlier hire' : 'a person'], account: known.ref };
@@ -429,16 +400,22 @@ function writeOf(
 
 /** Ends the step once the account was read back. Reactivates the account of a person who came back. */
 async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew }: Made): Promise<void> {
-  const { key, run, account: destination } = taken;
+  const { key, run, account: to } = taken;
   const { deps } = run;
-  const { employees, capabilities } = destination.hris;
-  const shown = await readEmployee(destination.hris, account);
+  const { destination, jobCandidateId } = key;
+  const { employees, capabilities } = to.hris;
+  const shown = await readEmployee(to.hris, account);
   // A create without an answer may have been found by the person's address, without a reference.
   if (shown === undefined || (isNew && shown.reference !== undefined && isOfAnother(taken, shown))) {
     const { decided_at: madeAt, now } = (await latestIntent(deps.store, key, verbOf(key))) ?? { decided_at: 0, now: 0 };
     const leftMs = Number(madeAt) + capabilities.readLagMs - now;
     if (leftMs > 0) throw outcomeUnknown('An account was made', leftMs);
-    throw rejected('ACCOUNT_GONE', goneText(key, account.id));
+    throw rejected(
+      'ACCOUNT_GONE',
+      `Destination "${destination}" accepted account ${account.id} but does not show it. Look there: restore it, or ` +
+        'create it by hand with our reference, then run hirebridge retry TENANT accounts ' +
+        `${jobCandidateId}/${destination}.`,
+    );
   }
   if (shown.former === true && employees.rehire !== undefined) {
     const { rehire } = employees;
@@ -451,11 +428,4 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
     await noted(run, [write], send);
   }
   await settle(taken, { state: 'done', account_id: account.id }, isNew ? 'created' : 'updated');
-}
-
-function goneText({ destination, jobCandidateId }: StepKey, id: string): string {
-  return (
-    `Destination "${destination}" accepted account ${id} but does not show it. Look there: restore it, or create ` +
-    `it by hand with our reference, then run hirebridge retry TENANT accounts ${jobCandidateId}/${destination}.`
-  );
 }

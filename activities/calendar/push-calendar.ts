@@ -51,7 +51,9 @@ export async function pushCalendar(context: PushContext): Promise<void> {
       attendance: textOf(booking['attendance']),
     };
     const before = known.get(id);
-    const kind = before === undefined ? 'created' : isAsBefore(event, before) ? 'unchanged' : 'updated';
+    const isSame = Object.entries(event).every(([name, value]) => before?.[name as keyof CalendarEvent] === value);
+    const isAsBefore = isSame && before?.cancelled_at === null;
+    const kind = before === undefined ? 'created' : isAsBefore ? 'unchanged' : 'updated';
     tell(context, id, kind);
     const sequence = (before?.sequence ?? -1) + (kind === 'unchanged' ? 0 : 1);
     if (kind !== 'unchanged' || before?.missed !== 0)
@@ -85,11 +87,6 @@ function missed(known: readonly CalendarEvent[], shown: ReadonlySet<string>, now
         ? { ...event, missed: 1 }
         : { ...event, missed: event.missed + 1, sequence: event.sequence + 1, cancelled_at: now },
     );
-}
-
-function isAsBefore(event: Partial<Event>, before: CalendarEvent): boolean {
-  if (before.cancelled_at !== null) return false;
-  return Object.entries(event).every(([name, value]) => before[name as keyof CalendarEvent] === value);
 }
 
 function textOf(value: unknown): string | null {

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import type { Employee, HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
-import { type DownloadedFile, downloadFile } from '../../src/partner/client/create-partner-client.ts';
+import { downloadFile } from '../../src/partner/client/create-partner-client.ts';
+import type { UnreadableItem } from '../../src/partner/client/types.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { clearHints, readHints } from '../../src/store/hints.ts';
 import {
   documentsToTell,
   hiresDueForDocuments,
@@ -18,18 +21,22 @@ import { employeeOf } from '../../src/store/hires.ts';
 import type { HireDocumentRow } from '../../src/store/push-tables.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import { hasNoConsent } from '../../src/streams/consents.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
+import type { Connection } from '../connections.ts';
 import { becameAnother } from '../hire/read-employee.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
-import { assertAnswered, createFailures, originOf, type PushContext, tell, waitFor } from '../push/push-context.ts';
-import { type ListedDocument, type ListedDocuments, listDocuments, STEP_NOT_TOLD } from './list-documents.ts';
-
-/** A document that appears later than this after the end of its hire is found only by a pass with `full`, ms. */
-const ENDED_WITHIN_MS = 30 * 86_400_000;
-/** Most hints per pass; the next pass takes the rest. */
-const MOST_HINTS = 500;
+import {
+  assertAnswered,
+  createFailures,
+  hiresDue,
+  MOST_HINTS,
+  originOf,
+  type PushContext,
+  tell,
+  waitFor,
+} from '../push/push-context.ts';
 
 interface DocumentRun extends PushContext {
   files: NonNullable<OwnHris['files']>;
@@ -50,7 +57,8 @@ export async function pushDocuments(context: PushContext): Promise<void> {
   await tellEarlier(run);
   const failures = createFailures();
   const failed = new Set<string | null>();
-  for await (const hire of dueHires(context, hints)) {
+  const hinted = hints.map(({ recordId }) => hireOfHint(recordId));
+  for await (const hire of hiresDue(run, hints, hinted, (due, after) => hiresDueForDocuments(store, due, after))) {
     const one = await failures.tryOne(() => pushHire(run, hire));
     if ('failed' in one) failed.add(hire.job_candidate_id).add(hire.onboarding_candidate_id);
     else if (!one.done) return;
@@ -77,26 +85,6 @@ async function tellEarlier(run: DocumentRun): Promise<void> {
     tell(run, `${jobCandidateId}/${document}`, state === 'delivered' ? 'created' : 'quarantined', reason ?? undefined);
 }
 
-async function* dueHires(
-  { deps, connection, key, full }: PushContext,
-  hints: readonly Hint[],
-): AsyncGenerator<HireRow> {
-  const { wholeWithin } = connection.tenant.streams.documents;
-  const due = {
-    tenantId: key.tenantId,
-    connection: connection.tenant.hris.connection,
-    againAfterMs: full || hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 0 : wholeWithin,
-    endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
-    hinted: hints.map(({ recordId }) => hireOfHint(recordId)),
-  };
-  for (let after: HireRow | undefined; ; ) {
-    const hires = await hiresDueForDocuments(deps.store, due, after);
-    yield* hires;
-    after = hires.at(-1);
-    if (after === undefined) return;
-  }
-}
-
 /** A hint names one document by its hire and its key. */
 const hireOfHint = (recordId: string): string => recordId.split('/')[0] ?? recordId;
 
@@ -104,9 +92,13 @@ const hireOfHint = (recordId: string): string => recordId.split('/')[0] ?? recor
 async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
   const { store } = run.deps;
   const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
-  const listed = await listOrReason(run, hire);
-  if ('reason' in listed) {
-    tell(run, ref.jobCandidateId, 'quarantined', listed.reason);
+  const listed = await listDocuments(run.connection, hire, run.kinds).catch((error: unknown) => {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    return error;
+  });
+  if (isConnectorError(listed)) {
+    // If the documents of one hire cannot be listed, the other hires go on.
+    tell(run, ref.jobCandidateId, 'quarantined', listed.message);
     await noteDocumentLook(store, ref, true);
     return touchRun(store, run.key, run.runId);
   }
@@ -163,19 +155,6 @@ async function deliverOne(
   return deliverDocument({ context, files, ref, employee, document, row, now, isNamed });
 }
 
-/** If the documents of one hire cannot be listed, the other hires go on. */
-async function listOrReason(
-  { connection, kinds }: DocumentRun,
-  hire: HireRow,
-): Promise<ListedDocuments | { reason: string }> {
-  try {
-    return await listDocuments(connection, hire, kinds);
-  } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    return { reason: error.message };
-  }
-}
-
 function unconfigured(tenantId: string, why: string): ConnectorError {
   return rejected(
     'DOCUMENTS_UNCONFIGURED',
@@ -225,17 +204,14 @@ async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   try {
     const { allowPrivateAddress: allowPrivate } = context.connection.tenant.partner;
     const loaded = await downloadFile(document.url, { allowPrivate, signal: AbortSignal.timeout(DOWNLOAD_MS) });
-    const file = fileOf(document, loaded);
+    const name = `${document.title}.${endings[loaded.mediaType] ?? 'bin'}`;
+    const file = { name, document: document.key, ...loaded };
     return row?.state === 'taken' ? await lookAgain(delivery, row, file) : await send(delivery, file);
   } catch (error) {
     if (!isConnectorError(error) || !error.code.startsWith('FILE_')) throw error;
     if (error.action === 'retry') return { kind: 'skipped', reason: error.message };
     return leave(delivery, attempt, { state, reason: error.message });
   }
-}
-
-function fileOf({ key, title }: ListedDocument, { bytes, mediaType }: DownloadedFile): EmployeeFile {
-  return { name: `${title}.${endings[mediaType] ?? 'bin'}`, document: key, mediaType, bytes };
 }
 
 async function send(delivery: Delivery, file: EmployeeFile): Promise<Delivered> {
@@ -246,7 +222,10 @@ async function send(delivery: Delivery, file: EmployeeFile): Promise<Delivered> 
   const sha256 = hashOf(file);
   const sending = { ...ref, document: document.key, sha256, runId: context.runId };
   if (!(await sendDocument(store, sending, row, budgetMs))) return { kind: 'waiting', waitMs: budgetMs };
-  const batchId = await note(delivery, sha256);
+  const changes = { [document.key]: { new: `sha256:${sha256}` } };
+  const { jobCandidateId: recordId, period } = ref;
+  const write = { target: 'documents', recordId, period, foreignId: employee.id, kind: 'create' as const, changes };
+  const batchId = await recordWrites(store, originOf(context), [{ ...write, sensitive: [] }]);
   const attempt = (row?.attempt ?? 0) + 1;
   const guard = watched(guardFor('deliver', budgetMs, clock, clock));
   let said: 'delivered' | 'there';
@@ -346,14 +325,6 @@ async function settle(delivery: Delivery, { error, left, attempt, batchId, budge
   throw error;
 }
 
-function note({ context, ref, document, employee }: Delivery, sha256: string): Promise<string> {
-  const { jobCandidateId: recordId, period } = ref;
-  const changes = { [document.key]: { new: `sha256:${sha256}` } };
-  return recordWrites(context.deps.store, originOf(context), [
-    { target: 'documents', recordId, period, foreignId: employee.id, kind: 'create', changes, sensitive: [] },
-  ]);
-}
-
 /** Remembers whether bytes were sent. */
 function watched(guard: SendGuard): SendGuard & { left(): boolean } {
   let left = false;
@@ -379,3 +350,138 @@ const endings: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
 };
+
+/** A document of a hire, as the partner shows it now. */
+interface ListedDocument {
+  /** `resume`, `onboarding:<id>` or `offer:<id>`. */
+  key: string;
+  /** Name of the file in the employee's record, without its ending. */
+  title: string;
+  /** Valid for a limited time. */
+  url: string;
+  /** It cannot be told whether the tenant wants this document. */
+  isUnsure?: boolean;
+}
+
+/** What there is of a hire. `unread`: documents that are there and cannot be taken, with the reason. */
+interface ListedDocuments {
+  documents: ListedDocument[];
+  unread: { key: string; reason: string }[];
+}
+
+/** Lists the documents of the kinds that the tenant sends, with fresh URLs. */
+async function listDocuments(
+  connection: Connection,
+  hire: HireRow,
+  kinds: readonly DocumentKind[],
+): Promise<ListedDocuments> {
+  const asked = new Set(kinds);
+  const none: ListedDocuments = { documents: [], unread: [] };
+  const isOfFlow = asked.has('onboarding') || asked.has('medical');
+  const onboarding = isOfFlow ? await listOnboarding(connection, hire, asked) : none;
+  const offers = asked.has('offers') ? await listOffers(connection, hire) : none;
+  return {
+    documents: [
+      ...(asked.has('resume') ? await listResume(connection, hire) : []),
+      ...onboarding.documents,
+      ...offers.documents,
+      ...(asked.has('consent') ? await listConsent(connection, hire) : []),
+    ],
+    unread: [...onboarding.unread, ...offers.unread],
+  };
+}
+
+function unreadOf(what: string, unreadable: readonly UnreadableItem[]): ListedDocuments['unread'] {
+  return unreadable.map(({ id, index, reason }) => ({ key: `${what} ${id ?? index + 1}`, reason }));
+}
+
+async function listResume({ partner }: Connection, { candidate_id: candidateId }: HireRow): Promise<ListedDocument[]> {
+  if (candidateId === null) return [];
+  const { resume } = (await partner.candidates.get({ params: { candidateId } })).data;
+  return resume ? [{ key: 'resume', title: 'Resume', url: resume }] : [];
+}
+
+/** Nobody has a consent document who applied outside the hosted page, or without consent. */
+async function listConsent({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
+  const params = { jobCandidateId: Number(hire.job_candidate_id) };
+  try {
+    const { pdfUrl } = (await partner.jobCandidates.getConsentDocument({ params })).data.document;
+    return pdfUrl ? [{ key: 'consent', title: 'Privacy consent', url: pdfUrl }] : [];
+  } catch (error) {
+    if (hasNoConsent(error)) return [];
+    throw error;
+  }
+}
+
+/** A document that the partner rejected is not the employee's; whether the list says so is not specified. */
+async function listOnboarding(
+  { partner }: Connection,
+  hire: HireRow,
+  asked: ReadonlySet<DocumentKind>,
+): Promise<ListedDocuments> {
+  const { onboarding_candidate_id: onboardingCandidateId } = hire;
+  if (onboardingCandidateId === null) return { documents: [], unread: [] };
+  const params = { onboardingCandidateId };
+  const { items, unreadable } = await partner.readAll(contract.onboarding.listDocuments, { params });
+  const documents = items.flatMap(({ documentId, name, stepKey, status, pdfUrl }) => {
+    const kind = kindOf(stepKey);
+    const isUnsure = kind === undefined && !(asked.has('onboarding') && asked.has('medical'));
+    if (!pdfUrl || status === 'rejected' || (kind !== undefined && !asked.has(kind))) return [];
+    const id = String(documentId);
+    return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl, isUnsure }];
+  });
+  return { documents, unread: unreadOf('onboarding document', unreadable) };
+}
+
+const MEDICAL_STEP = 'pre_employment_medical_test' satisfies (typeof stepKeys)[number];
+
+const STEP_NOT_TOLD =
+  'The hiring platform does not say which onboarding step this comes from, so it may be from the medical test. ' +
+  'To deliver such documents, name both in the tenant file, "documents: [onboarding, medical]", apply it, and ' +
+  'run hirebridge sync TENANT documents --full. If only the field of the step has another name, set it in ' +
+  'partner.overrides.fieldNames (onboarding.listDocuments, stepKey).';
+
+/**
+ * Documents of the medical test go nowhere unless the tenant lists them. The specification does not show which step a
+ * document comes from (DOCUMENTS), and neither its type nor its name proves it. Undefined if the partner names no step,
+ * or an unknown one.
+ */
+function kindOf(stepKey: unknown): DocumentKind | undefined {
+  if (stepKey === MEDICAL_STEP) return 'medical';
+  return stepKeys.some((known) => known === stepKey) ? 'onboarding' : undefined;
+}
+
+const OFFER_WITHOUT_FILE =
+  'The hiring platform says that it is completed, and shows no signed PDF of it. If only the field has another ' +
+  'name, set it in partner.overrides.fieldNames (onboarding.listOffers, signedPdfUrl).';
+const OFFER_OF_NO_APPLICATION =
+  'The hiring platform names its candidate and no application, so it may be of another job: look at it there, and ' +
+  'file it by hand. If only the field has another name, set it in partner.overrides.fieldNames ' +
+  '(onboarding.listOffers, jobCandidateId).';
+
+async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocuments> {
+  const query = { jobCandidateId: Number(hire.job_candidate_id) };
+  const { items, unreadable } = await partner.readAll(contract.onboarding.listOffers, { query });
+  const documents: ListedDocument[] = [];
+  const unread = unreadOf('offer', unreadable);
+  for (const { offerId, status, candidateId, jobCandidateId, signedPdfUrl } of items) {
+    const key = `offer:${String(offerId)}`;
+    // A partner that does not know the filter would list everybody's offers.
+    const isOwn = String(jobCandidateId) === hire.job_candidate_id;
+    const isNameless = (jobCandidateId ?? null) === null && String(candidateId) === hire.candidate_id;
+    if (isOwn && signedPdfUrl)
+      documents.push({ key, title: titled('Signed offer', String(offerId)), url: signedPdfUrl });
+    else if ((isOwn || isNameless) && status === 'completed')
+      unread.push({ key, reason: isOwn ? OFFER_WITHOUT_FILE : OFFER_OF_NO_APPLICATION });
+  }
+  return { documents, unread };
+}
+
+/** Two documents may have the same name, so the end of the id is added. */
+function titled(name: string, id: string): string {
+  const plain = name
+    .replaceAll(/[^\p{L}\p{N} ._-]/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return `${plain.slice(0, 80).trim() || 'Document'} ${id.replaceAll(/\W/g, '').slice(-8)}`;
+}

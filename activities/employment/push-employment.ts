@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { isConnectorError } from '../../src/errors.ts';
-import { type EmployeeRef, employeeIn } from '../../src/hire/hire.ts';
+import { employeeIn } from '../../src/hire/hire.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
 import { readApart, sortRead } from '../../src/hris/read-many.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -19,7 +19,7 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { touchRun } from '../../src/store/quarantine.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { hintRunning } from '../connections.ts';
-import { encodeTargets, ownValues } from '../fields/field-values.ts';
+import { encodeTargets, ownValues } from '../fields/custom-fields.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
 import { createFailures, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
 
@@ -66,12 +66,8 @@ async function* pagesOf(context: PushContext): AsyncGenerator<Page> {
   const { deps, key, hinted } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   yield* hintedPages(context, hints);
-  if (hinted && !hints.some(isWhole)) return;
+  if (hinted && !hints.some(({ recordId }) => recordId === WHOLE_LIST)) return;
   yield* context.connection.hris.changes === undefined ? everyPage(context) : changedPages(context);
-}
-
-function isWhole({ recordId }: Hint): boolean {
-  return recordId === WHOLE_LIST;
 }
 
 /** Employees that an earlier run left out, or whom the HR system named since: it names everybody's. */
@@ -168,10 +164,16 @@ async function pushOne(
   try {
     if (await isOfAnother({ store: deps.store, connection }, employment.employee, employee))
       return { kind: 'quarantined', reason: OF_ANOTHER };
-    const wanted = wantedEmployment(writeBack, employee);
+    const { ref, former = false } = employee;
+    const wanted: ToldEmployment = {
+      employeeId: employeeIdToWrite(writeBack.employeeId, { id: ref.id, number: ref.number ?? null }),
+      status: former ? writeBack.leftStatus : writeBack.status,
+    };
+    // The partner may know this already, from this stream or from the hire's verified write-back.
     const { employee_id: id, employee_number: number } = employment.hire;
-    const hired = { employeeId: (writeBack.employeeId === 'id' ? id : number) ?? '', status: writeBack.status };
-    if (isTold(wanted, employment.told, hired)) return { kind: 'unchanged' };
+    const hired = { written_id: writeBack.employeeId === 'id' ? id : number, status: writeBack.status };
+    const before = employment.told ?? hired;
+    if (before.written_id === wanted.employeeId && before.status === wanted.status) return { kind: 'unchanged' };
     const told = await tellEmployment(context, employment, wanted);
     if (told === 'no-target')
       return { kind: 'quarantined', reason: 'there is no enrolment and no writeBack.customField' };
@@ -261,24 +263,4 @@ function writeOf({ hire }: Employment, write: Pick<NewWrite, 'target' | 'foreign
 interface ToldEmployment {
   employeeId: string;
   status: string;
-}
-
-/** @throws ConnectorError EMPLOYEE_NUMBER_MISSING if the HRIS assigned no number */
-function wantedEmployment(
-  settings: { employeeId: 'number' | 'id'; status: string; leftStatus: string },
-  { ref, former = false }: { ref: EmployeeRef; former?: boolean },
-): ToldEmployment {
-  const employeeId = employeeIdToWrite(settings.employeeId, { id: ref.id, number: ref.number ?? null });
-  return { employeeId, status: former ? settings.leftStatus : settings.status };
-}
-
-/** Whether the partner already knows this, from this stream or from the hire's verified write-back. */
-function isTold(
-  wanted: ToldEmployment,
-  told: { written_id: string; status: string } | undefined,
-  writtenBack: ToldEmployment,
-): boolean {
-  const { employeeId, status } =
-    told === undefined ? writtenBack : { employeeId: told.written_id, status: told.status };
-  return employeeId === wanted.employeeId && status === wanted.status;
 }

@@ -240,21 +240,19 @@ async function continueErasures(
       if (receipt !== undefined) log.info({ tenantId, erasureId }, 'erased');
     } catch (error) {
       log.error({ err: error, tenantId, erasureId }, 'erasure failed, and is tried again');
-      await noteTrouble(store, { ...alarmOf(tenantId, erasureId), ...whyFailed(error) }, 0);
+      const why: Pick<Trouble, 'reason' | 'message'> = isConnectorError(error)
+        ? { reason: error.code, message: error.withoutWords() }
+        : {
+            reason: 'UNEXPECTED',
+            message: "An erasure keeps failing and is tried again every minute. See the worker's log.",
+          };
+      await noteTrouble(store, { ...alarmOf(tenantId, erasureId), ...why }, 0);
     }
 }
 
 /** Alarm of an erasure that was tried and failed. */
 export function alarmOf(tenantId: string, erasureId: string): AlarmKey {
   return { tenantId, kind: 'erasure-failing', subject: `erasure ${erasureId}` };
-}
-
-function whyFailed(error: unknown): Pick<Trouble, 'reason' | 'message'> {
-  if (isConnectorError(error)) return { reason: error.code, message: error.withoutWords() };
-  return {
-    reason: 'UNEXPECTED',
-    message: "An erasure keeps failing and is tried again every minute. See the worker's log.",
-  };
 }
 
 /** The list of erasures outlives the store, because a restored backup knows nothing of erasures made since. */
@@ -292,12 +290,9 @@ async function settle(deps: ErasureDeps, row: ErasureRow, of: Subject | undefine
     .execute();
   const isAtWork = of === undefined ? await endedLately(store, row) : await isInWork(store, row, isTheirs);
   const leaves = open.map((intent) => Number(intent.leaves) + limits.partnerLagMs);
-  const sent = Map.groupBy([...open, ...accepted], ({ verb }) => verb);
-  await noteFound(
-    store,
-    row,
-    [...sent].map(([verb, { length: count }]) => ({ place: `${UNDER_WAY}${verb}`, count })),
-  );
+  const byVerb = [...Map.groupBy([...open, ...accepted], ({ verb }) => verb)];
+  const found = byVerb.map(([verb, some]) => ({ place: `${UNDER_WAY}${verb}`, count: some.length }));
+  await noteFound(store, row, found);
   await noteQuiet(store, row, Math.max(0, ...leaves, isAtWork ? UNDER_WAY_MS : 0));
   for (const jobCandidateId of of?.jobCandidates ?? [])
     await deps.forgetHire({ tenantId: row.tenant_id, jobCandidateId });

@@ -17,8 +17,8 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { type Beat, inRun, stopAt } from '../streams/reading.ts';
-import { type ExchangeContext, openContext, scopeOf } from './open-context.ts';
 import { forgetUnlinked, noteUnread, type ReadPair, readPairs } from './read-pairs.ts';
+import { type ExchangeContext, openContext, scopeOf } from './read-sides.ts';
 import {
   areFewWith,
   assertSurveyed,
@@ -130,18 +130,15 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   const { store, log } = context.deps;
   const { key } = context;
   await askAboutConflicts(context);
-  const isWhole = (run.mode ?? 'full') === 'full';
-  if (isWhole) await forgetUnlinked(context);
-  if (isWhole) await endAllowance(context, await completeExchange(store, key, context.mapping.hash));
+  if ((run.mode ?? 'full') === 'full') {
+    await forgetUnlinked(context);
+    // Clears a person's permission, so that the next run asks again about new changes.
+    const codes = await completeExchange(store, key, context.mapping.hash);
+    const withoutThese = (tally: string): string =>
+      JSON.stringify(withoutAllowed(JSON.parse(tally) as WrittenPairs, codes));
+    if (codes.length > 0) await forgetAllowed(store, key, withoutThese);
+  }
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
-}
-
-/** Clears a person's permission, so that the next run asks again about new changes. */
-async function endAllowance({ deps, key }: ExchangeContext, codes: readonly string[]): Promise<void> {
-  if (codes.length === 0) return;
-  await forgetAllowed(deps.store, key, (tally) =>
-    JSON.stringify(withoutAllowed(JSON.parse(tally) as WrittenPairs, codes)),
-  );
 }
 
 /** Takes the next pairs in the order of their ids. A run of a company without links ends at once. */
@@ -245,12 +242,8 @@ function sumOf(one: PairCounts, other: PairCounts): PairCounts {
 }
 
 async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedPair[]): Promise<void> {
-  await addHints(
-    deps.store,
-    key.tenantId,
-    key.stream,
-    pairs.map(({ pairId }) => pairId),
-  );
+  const ids = pairs.map(({ pairId }) => pairId);
+  await addHints(deps.store, key.tenantId, key.stream, ids);
 }
 
 function stepOf(run: StreamRow): ExchangeStep {
@@ -359,16 +352,8 @@ async function saveSeen(
     state.isGone
   ) {
     const bases = { ...before, ...plan.agreed };
-    const change = {
-      pairId,
-      version: state.version,
-      bases,
-      identities,
-      sent: {},
-      echoes,
-      missing: null,
-      isGone: false,
-    };
+    const { version } = state;
+    const change = { pairId, version, bases, identities, sent: {}, echoes, missing: null, isGone: false };
     if (!(await savePair(deps.store, key, change))) return;
   }
   await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);
@@ -398,15 +383,12 @@ async function assertFewMissing(context: ExchangeContext, missing: readonly Miss
   for (const side of ['partner', 'hris'] as const) {
     const news = missing.filter((one) => one.side === side).length;
     if (news === 0) continue;
-    if (side === 'partner' && (await listsNoJobs(context))) await stop(context, noJobsListed(known), news);
+    const isOfJobs = side === 'partner' && context.entity === 'job';
+    if (isOfJobs && (await context.jobs.read()).isEmpty) await stop(context, noJobsListed(known), news);
     const marked = await countMarked(deps.store, key, { side, runId });
     const excess = judgeMissing(news + marked, known, side);
     if (excess !== undefined) await stop(context, excess, news);
   }
-}
-
-async function listsNoJobs({ entity, jobs }: ExchangeContext): Promise<boolean> {
-  return entity === 'job' && (await jobs.read()).isEmpty;
 }
 
 async function stop({ deps, key }: ExchangeContext, { code, message }: Excess, held: number): Promise<void> {

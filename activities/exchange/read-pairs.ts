@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import { type Heard, hearEchoes } from '../../src/exchange/hear-echoes.ts';
-import { fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
+import { fieldsToWrite, type Heard, hearEchoes, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import {
   amendedFrom,
   amendsOnly,
@@ -26,12 +25,19 @@ import { findPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import type { FieldConflictRow } from '../../src/store/stream-tables.ts';
-import { definitionsInUse } from '../fields/field-values.ts';
+import { definitionsInUse } from '../fields/custom-fields.ts';
 import { isOfAnother, isStranger, personIn } from '../hire/read-employee.ts';
 import { employeeReference } from '../hire/with-hire.ts';
 import { type Elapsed, startClock } from '../hire/write-once.ts';
-import { type ExchangeContext, scopeOf } from './open-context.ts';
-import { employeeOfPair, type FetchedRecord, type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
+import {
+  type ExchangeContext,
+  employeeOfPair,
+  type FetchedRecord,
+  type HeldRecord,
+  readSides,
+  scopeOf,
+  type UnreadRecord,
+} from './read-sides.ts';
 
 /** One pair as both sides were just read, and the plan made from it. */
 export interface ReadPair {
@@ -69,7 +75,16 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
   for (let times = 1; ; times += 1) {
     const read = await readOnce(context, pairs);
     if (!read.some(hasNews) || (await areDefinedAsBefore(context))) return read;
-    if (times === MOST_READINGS) throw fieldsMove(context);
+    const { key, deps } = context;
+    if (times === MOST_READINGS)
+      throw new ConnectorError({
+        code: 'FIELDS_MOVE',
+        action: 'throttle',
+        message:
+          `The hiring platform's custom fields changed while ${key.stream} of ${key.tenantId} was read, ` +
+          `${MOST_READINGS} times in a row. Nothing of these pairs was written; they are read again later.`,
+        retryAfterMs: deps.limits.pausedMs,
+      });
     context.jobs.forget();
   }
 }
@@ -94,17 +109,6 @@ async function areDefinedAsBefore(context: ExchangeContext): Promise<boolean> {
   const { connection: at } = connection.tenant.hris;
   context.defined = await definitionsInUse(deps, connection, uses);
   return isDeepStrictEqual(fieldIdentities(mapping, at, defined), fieldIdentities(mapping, at, context.defined));
-}
-
-function fieldsMove({ key, deps }: ExchangeContext): ConnectorError {
-  return new ConnectorError({
-    code: 'FIELDS_MOVE',
-    action: 'throttle',
-    message:
-      `The hiring platform's custom fields changed while ${key.stream} of ${key.tenantId} was read, ` +
-      `${MOST_READINGS} times in a row. Nothing of these pairs was written; they are read again later.`,
-    retryAfterMs: deps.limits.pausedMs,
-  });
 }
 
 async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
@@ -160,12 +164,19 @@ function judge(
   if ('failed' in held) return { unreadable: held.failed, isBrief: held.isBrief };
   const job = fetched.jobId === undefined ? undefined : jobs.get(fetched.jobId);
   const sources = decodeCustomFields({ ...fetched.sources, ...(job && { job }) }, defined);
-  const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));
-  const record = isAnother ? { fields: {}, unreadable: allOfAnother(mapping) } : held;
+  // A job that is no longer listed shows no values, which must not read as emptied.
+  const isWithoutJob = job === undefined && readsSource(mapping.fields, 'job');
+  const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob);
+  const ofAnother = exchangedFields(mapping).map(({ target }) => [target, 'RECORD_OF_ANOTHER']);
+  const record = isAnother ? { fields: {}, unreadable: Object.fromEntries(ofAnother) } : held;
   const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record, defined });
   const reference = isAnother ? employeeReference(connection.tenant, pair.partnerId) : held.reference;
-  const ownIdentity = { ...recordIdentity(reference), ...stored(state) };
-  const { renewed, identities, ...known } = knownOf(state, { ...now, ...ownIdentity });
+  // The record's identity: the person of the reference that it stores. Another reference never replaces a known one.
+  const met = state.identities[RECORD] ?? (reference === undefined ? undefined : identityOfPerson(personIn(reference)));
+  const { renewed, identities, ...known } = knownOf(state, { ...now, ...(met !== undefined && { [RECORD]: met }) });
+  // A person asked to try again, so the earlier refusal is forgotten.
+  const isToBeTried = ({ kind, partner_form: partner, hris_form: hris }: FieldConflictRow): boolean =>
+    kind === 'quarantined' && partner === null && hris === null;
   const again = (of: string): boolean => full || open.some((row) => row.field === of && isToBeTried(row));
   const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
   const settlesMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
@@ -186,11 +197,6 @@ function judge(
   };
 }
 
-/** A person asked to try again, so the earlier refusal is forgotten. */
-function isToBeTried({ kind, partner_form, hris_form }: FieldConflictRow): boolean {
-  return kind === 'quarantined' && partner_form === null && hris_form === null;
-}
-
 /** Jobs as last listed, by id. */
 type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
 
@@ -203,11 +209,6 @@ async function readJobRecords(
   if (!readsSource(mapping.fields, 'job') || ids.size === 0) return new Map();
   const jobs = await readJobs(deps.store, key.tenantId, [...ids]);
   return new Map(jobs.map(({ jobId, record }) => [jobId, record]));
-}
-
-/** A job that is no longer listed shows no values, which must not read as emptied. */
-function isWithoutJob(mapping: Mapping, job: Record<string, unknown> | undefined): boolean {
-  return job === undefined && readsSource(mapping.fields, 'job');
 }
 
 /** Values the employee was created with, while the plan is kept and the pair was never judged since. */
@@ -255,11 +256,6 @@ function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): re
 /** Where the identities of a pair keep the reference of the HR system's record; no field has this name. */
 const RECORD = '@record';
 
-/** Identity of the HR system's record: the person of the reference that it stores. */
-function recordIdentity(reference: string | undefined): FieldIdentities {
-  return reference === undefined ? {} : { [RECORD]: identityOfPerson(personIn(reference)) };
-}
-
 function identityOfPerson(person: string): string {
   return createHash('sha256').update(person).digest('base64url').slice(0, 10);
 }
@@ -280,15 +276,6 @@ async function isAnotherNow(
   // A pair that was met by an earlier version may never have had a reference.
   const isFirst = state.version === 0 || held.reference !== undefined;
   return isFirst && pair.isMade === true && isOfAnother({ store, connection }, employeeOfPair(pair), held);
-}
-
-/** The record's identity once known: another reference never replaces it. */
-function stored({ identities }: PairState): FieldIdentities {
-  return identities[RECORD] === undefined ? {} : { [RECORD]: identities[RECORD] };
-}
-
-function allOfAnother(mapping: Mapping): Readonly<Record<string, string>> {
-  return Object.fromEntries(exchangedFields(mapping).map(({ target }) => [target, 'RECORD_OF_ANOTHER']));
 }
 
 /** Returns the stored state without fields that were replaced by others. */

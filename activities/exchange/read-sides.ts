@@ -1,19 +1,106 @@
 import pLimit from 'p-limit';
-import { isConnectorError, rejected } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
+import { amendsOnly, sayToPartner } from '../../src/exchange/see-fields.ts';
 import type { Employee, EmployeeFields } from '../../src/hire/hire.ts';
 import type { Requisitions } from '../../src/hris/port.ts';
-import { isUnread, readApart, type Unread } from '../../src/hris/read-many.ts';
+import { isUnread, readApart } from '../../src/hris/read-many.ts';
+import { type CustomFieldUse, customFieldsMapped } from '../../src/mapping/custom-fields.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/source-fields.ts';
-import { isNotShown, isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
-import type { ReadItems } from '../../src/partner/client/types.ts';
-import type { Candidate } from '../../src/partner/contract/candidates.ts';
+import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
-import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
+import { BY_ITSELF, type WriteOrigin } from '../../src/store/foreign-writes.ts';
+import type { LinkedPair, PairEntity, PairScope } from '../../src/store/linked-pairs.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
-import type { Connection } from '../connections.ts';
-import { ownValues } from '../fields/field-values.ts';
-import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
+import { readStreamState } from '../../src/store/streams.ts';
+import { withTables } from '../../src/streams/stream.ts';
+import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
+import { entityOf, type StreamName } from '../../src/streams/streams.ts';
+import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
+import { definitionsInUse, ownValues } from '../fields/custom-fields.ts';
+import { type Fetched, fetchJobCandidates, readInHalves } from '../presence/fetch-job-candidates.ts';
+
+/** Everything that one step of a run needs to read and write its pairs. */
+export interface ExchangeContext extends Reading {
+  deps: ActivityDeps;
+  key: { tenantId: string; stream: StreamName };
+  runId: string;
+  mapping: Mapping;
+  /** The custom fields that the mapping names. */
+  uses: readonly CustomFieldUse[];
+  origin: WriteOrigin;
+  /** A person asked for this run. */
+  full: boolean;
+  /** The last whole run had these rules: a field that is another one now was created again at the partner. */
+  hasSameRules: boolean;
+}
+
+/**
+ * Opens what a run needs to read its pairs.
+ * @throws ConnectorError NO_MAPPING, AMEND_UNSUPPORTED, FIELD_WRITTEN_TWICE
+ */
+export async function openContext(
+  deps: ActivityDeps,
+  connection: Connection,
+  { tenantId, stream, runId, full }: ExchangeInput,
+): Promise<ExchangeContext> {
+  const own = connection.exchanges[stream];
+  if (own === undefined) throw noMapping(stream);
+  if (amendsOnly(own) && connection.hris.employees.amend === undefined)
+    throw rejected(
+      'AMEND_UNSUPPORTED',
+      `Employees in HR systems of kind ${connection.tenant.hris.kind} cannot be amended: a later edit there could be ` +
+        'overwritten unseen. Remove streams.amendments from the tenant file, and make changes after the hire by hand.',
+    );
+  const subject = amendsOnly(own) ? 'employee' : stream;
+  await keepMapping(deps.store, connection.tenant, { subject, mapping: own });
+  const mapping = await withTables(deps.store, tenantId, own);
+  const uses = customFieldsMapped([mapping]);
+  const defined = await definitionsInUse(deps, connection, uses);
+  const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
+  const jobs = createJobsList(deps.store, connection);
+  const key = { tenantId, stream };
+  const hasSameRules = (await readStreamState(deps.store, key))?.mapping_hash === mapping.hash;
+  const context = { deps, connection, key, runId, mapping, uses, defined, origin, full, hasSameRules };
+  return assertWrittenOnce({ ...context, entity: entityOf(stream), jobs });
+}
+
+/**
+ * The pairs that a run covers. Checking whether a gone candidate or employee is back costs calls, so only a run that a
+ * person asked for does it. Jobs and positions are read as lists anyway, and a closed one may reopen.
+ */
+export function scopeOf({ key, connection, mapping, entity, full }: ExchangeContext): PairScope {
+  const scope = { ...key, entity, connection: connection.tenant.hris.connection, withGone: full || entity === 'job' };
+  return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
+}
+
+/**
+ * Two streams that write the same job custom field would overwrite each other; this includes the field with the
+ * position's id.
+ */
+function assertWrittenOnce(context: ExchangeContext): ExchangeContext {
+  const { requisitions } = context.connection.tenant;
+  if (context.entity !== 'job' || requisitions === undefined) return context;
+  const theirs = [requisitions.reference, ...requisitions.values.map(({ customFieldId }) => customFieldId)];
+  for (const { target, from } of context.mapping.back) {
+    const said = sayToPartner(from[0], null, context.defined);
+    if ('customFieldId' in said && theirs.includes(said.customFieldId))
+      throw rejected(
+        'FIELD_WRITTEN_TWICE',
+        `The mapping of "${target}" writes the job custom field ${said.customFieldId}, and so does the stream ` +
+          'requisitions (section requisitions of the tenant file). Keep one of the two.',
+      );
+  }
+  return context;
+}
+
+export function noMapping(stream: string): ConnectorError {
+  return rejected(
+    'NO_MAPPING',
+    `No mapping says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
+  );
+}
 
 /** A pair's record at the partner: the sources of a mapping, or why it cannot be read, or empty if it is not shown. */
 export interface FetchedRecord {
@@ -103,6 +190,8 @@ async function readPeople(
   const read = (pair: LinkedPair) => limit(() => employees.read(employeeOfPair(pair), AbortSignal.timeout(READ_MS)));
   const answers = async () => (await probe(AbortSignal.timeout(READ_MS))).ok;
   const [partner, hris] = await Promise.all([fetchPeople(connection, pairs, defined), readApart(pairs, read, answers)]);
+  const asHeld = (given: (typeof hris)[number]) =>
+    isUnread(given) ? { failed: given.reason, isBrief: given.refused.action === 'retry' } : given;
   return { readAt, partner, hris: hris.map(asHeld) };
 }
 
@@ -110,10 +199,6 @@ async function readPeople(
 export function employeeOfPair({ pairId, employee }: Pick<LinkedPair, 'pairId' | 'employee'>): Employee {
   if (employee === undefined) throw new Error(`pair ${pairId} names no employee`);
   return employee;
-}
-
-function asHeld<Record>(given: Record | Unread): Record | UnreadRecord {
-  return isUnread(given) ? { failed: given.reason, isBrief: given.refused.action === 'retry' } : given;
 }
 
 async function readPositions({ connection, jobs }: Reading, pairs: readonly LinkedPair[]): Promise<BothSides> {
@@ -187,21 +272,14 @@ export async function fetchPeople(
   const ofHire = ({ hire, partnerId }: LinkedPair): FetchedRecord =>
     hire === undefined ? {} : ofApplication(partnerId, byApplication.get(hire.jobCandidateId) ?? {});
   const deleted = pairs.filter((pair) => pair.hire !== undefined && Object.keys(ofHire(pair)).length === 0);
-  const left = await fetchLeft(connection, deleted, defined);
+  // If a person's application was deleted, the candidate still exists.
+  const deletedIds = [...new Set(deleted.map(({ partnerId }) => partnerId))];
+  const left =
+    deletedIds.length === 0 ? new Map<string, FetchedRecord>() : await fetchCandidates(connection, deletedIds, defined);
   return pairs.map((pair) => {
     if (pair.hire === undefined) return candidates.get(pair.partnerId) ?? {};
     return deleted.includes(pair) ? (left.get(pair.partnerId) ?? {}) : ofHire(pair);
   });
-}
-
-/** If a person's application was deleted, the candidate still exists. */
-async function fetchLeft(
-  connection: PartnerSide,
-  pairs: readonly LinkedPair[],
-  defined: readonly FieldDefinition[],
-): Promise<ReadonlyMap<string, FetchedRecord>> {
-  const ids = [...new Set(pairs.map(({ partnerId }) => partnerId))];
-  return ids.length === 0 ? new Map() : fetchCandidates(connection, ids, defined);
 }
 
 /** Values of another candidate are not the employee's, and what is written to the linked one would never be shown. */
@@ -209,17 +287,13 @@ function ofApplication(partnerId: string, { jobCandidate, unreadable }: Fetched)
   if (unreadable !== undefined) return { unreadable };
   if (jobCandidate === undefined) return {};
   const { candidate_details: candidate, candidateId, jobId } = jobCandidate;
-  if (candidateId !== partnerId) return { unreadable: movedTo(candidateId, partnerId) };
+  const moved =
+    `its application belongs to candidate ${candidateId} now, not to ${partnerId}: the hiring platform may have ` +
+    'merged the two. Nothing of this employee is exchanged unless it is given back there';
+  if (candidateId !== partnerId) return { unreadable: moved };
   // Without the profile, each of its fields would read as emptied.
   if (candidate === null || candidate === undefined) return { unreadable: 'it shows no candidate_details' };
   return { sources: { candidate, jobCandidate }, jobId: String(jobId) };
-}
-
-function movedTo(candidateId: string, partnerId: string): string {
-  return (
-    `its application belongs to candidate ${candidateId} now, not to ${partnerId}: the hiring platform may have ` +
-    'merged the two. Nothing of this employee is exchanged unless it is given back there'
-  );
 }
 
 async function fetchCandidates(
@@ -227,7 +301,9 @@ async function fetchCandidates(
   candidateIds: readonly string[],
   defined: readonly FieldDefinition[],
 ): Promise<Map<string, FetchedRecord>> {
-  const fetched = await fetchProfiles(connection, candidateIds);
+  const fetched = await readInHalves(candidateIds, (ids) =>
+    connection.partner.readAll(contract.candidates.bulkFetch, { body: { candidateIds: ids } }, { priority: 'bulk' }),
+  );
   const limit = pLimit(VALUES_AT_ONCE);
   const people = fetched.items.map((candidate) =>
     limit(async (): Promise<[string, FetchedRecord]> => {
@@ -238,26 +314,6 @@ async function fetchCandidates(
   );
   const broken = fetched.unreadable.map(({ id = '', reason }): [string, FetchedRecord] => [id, { unreadable: reason }]);
   return new Map([...broken, ...(await Promise.all(people))]);
-}
-
-/** A refusal, or a broken record without an id, says nothing about the other ids: they are asked for in halves. */
-async function fetchProfiles({ partner }: PartnerSide, ids: readonly string[]): Promise<ReadItems<Candidate>> {
-  try {
-    const body = { candidateIds: [...ids] };
-    const read = await partner.readAll(contract.candidates.bulkFetch, { body }, { priority: 'bulk' });
-    const [only = ''] = ids;
-    if (ids.length === 1)
-      return { ...read, unreadable: read.unreadable.map((one) => ({ ...one, id: one.id ?? only })) };
-    if (read.unreadable.every(({ id }) => id !== undefined)) return read;
-  } catch (error) {
-    if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
-    if (ids.length === 1 && !isNotShown(error.code)) throw error;
-    if (ids.length === 1) return { items: [], unreadable: [] };
-  }
-  const half = Math.ceil(ids.length / 2);
-  const left = await fetchProfiles({ partner }, ids.slice(0, half));
-  const right = await fetchProfiles({ partner }, ids.slice(half));
-  return { items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
 }
 
 /**

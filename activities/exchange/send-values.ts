@@ -4,9 +4,9 @@ import { storedForm } from '../../src/exchange/see-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { ownValues } from '../fields/field-values.ts';
+import { ownValues } from '../fields/custom-fields.ts';
 import type { SendGuard } from '../hire/write-once.ts';
-import type { ExchangeContext } from './open-context.ts';
+import type { ExchangeContext } from './read-sides.ts';
 
 /**
  * Outcome of one field's write. `stale`: its side holds another value by now, so nothing was written. `unknown`: the
@@ -102,7 +102,14 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
     const sent = await attempt(async () => {
       const { data } = await partner.customFieldValues.upsertBulk({ body }, options);
       const missed = leftOut(some, data);
-      if (missed.length > 0 && some.length === 1) throw notListed();
+      if (missed.length > 0 && some.length === 1)
+        throw new ConnectorError({
+          code: 'VALUE_NOT_LISTED',
+          action: 'unknown',
+          message:
+            'The hiring platform accepted a value of a custom field, and its answer lists other values. The value is ' +
+            'read again before anything is sent.',
+        });
       left.push(...missed);
     });
     if (!('code' in sent) || only === undefined) return sent;
@@ -129,16 +136,6 @@ function leftOut(entries: readonly Entry[], answered: readonly unknown[]): Entry
   return entries.filter(({ value }) => !written.has(`${value.customFieldId} ${value.entityId}`));
 }
 
-function notListed(): ConnectorError {
-  return new ConnectorError({
-    code: 'VALUE_NOT_LISTED',
-    action: 'unknown',
-    message:
-      'The hiring platform accepted a value of a custom field, and its answer lists other values. The value is read ' +
-      'again before anything is sent.',
-  });
-}
-
 /**
  * Deletes one value of an entity by the value's own id (section 4.5). A missing value counts as empty already.
  * @throws ConnectorError STALE if somebody edited it since it was read
@@ -151,17 +148,14 @@ async function deleteValue(
   const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
   const own = ownValues(items).find((one) => one.customFieldId === customFieldId);
   if (own === undefined) return;
-  if (!isOver(own)) throw editedMeanwhile();
+  if (!isOver(own))
+    throw new ConnectorError({
+      code: 'STALE',
+      action: 'retry',
+      message: 'The hiring platform now holds another value. It was not deleted; it is read again.',
+    });
   const options = { priority: 'bulk', signal, beforeSend } as const;
   await partner.customFieldValues.remove({ params: { valueId: own.id } }, options);
-}
-
-function editedMeanwhile(): ConnectorError {
-  return new ConnectorError({
-    code: 'STALE',
-    action: 'retry',
-    message: 'The hiring platform now holds another value. It was not deleted; it is read again.',
-  });
 }
 
 /** A refusal blames the values; after any other error it is unknown what arrived. */

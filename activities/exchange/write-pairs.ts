@@ -1,5 +1,4 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import { echoesOf, type Heard } from '../../src/exchange/hear-echoes.ts';
 import {
   areFew,
   effectsOf,
@@ -11,10 +10,12 @@ import {
   type WrittenPairs,
 } from '../../src/exchange/pair-limits.ts';
 import {
+  echoesOf,
   type FieldWrite,
   type Finding,
   fieldsToWrite,
   giversFirst,
+  type Heard,
   type PairPlan,
 } from '../../src/exchange/plan-pair.ts';
 import { hrisForms } from '../../src/exchange/see-fields.ts';
@@ -32,9 +33,8 @@ import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import { stopAt } from '../streams/reading.ts';
-import { type ExchangeContext, scopeOf } from './open-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
-import { employeeOfPair, type HeldRecord, positionsIn } from './read-sides.ts';
+import { type ExchangeContext, employeeOfPair, type HeldRecord, positionsIn, scopeOf } from './read-sides.ts';
 import {
   attempt,
   type Outcomes,
@@ -197,11 +197,17 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
     for (const one of planned) {
       const { bases, heard, identities, plan, state } = one;
       const { version } = state;
-      const sent = sentForms(plan);
       const { echoes } = heard;
-      const change = { pairId: one.pair.pairId, version, bases, identities, sent, echoes, settlesInMs };
-      if (!(await savePair(store, key, change))) continue;
-      mine.push({ ...one, state: { ...one.state, version: version + 1 } });
+      const change = {
+        pairId: one.pair.pairId,
+        version,
+        bases,
+        identities,
+        sent: sentForms(plan),
+        echoes,
+        settlesInMs,
+      };
+      if (await savePair(store, key, change)) mine.push({ ...one, state: { ...state, version: version + 1 } });
     }
     if (mine.length > 0) await addWrites(store, key, JSON.stringify(effectsOf(mine)));
     return mine;
@@ -345,24 +351,19 @@ async function recorded(
       recordId: pair.hire?.jobCandidateId ?? pair.partnerId,
       foreignId: to === 'hris' ? pair.pairId : pair.partnerId,
       kind: 'update',
-      changes: changesOf(values),
+      changes: Object.fromEntries(values.map(({ field, old, new: value }) => [field, { old, new: value }])),
       sensitive: values.filter(({ isSensitive }) => isSensitive).map(({ field }) => field),
     };
   });
   const batchId = await recordWrites(deps.store, origin, writes);
   const sent = await send();
   if (sent.every((one) => 'code' in one || 'stale' in one)) await forgetWrites(deps.store, batchId);
-  else if (sent.every(isForbidden)) await settleWrites(deps.store, batchId, 'refused');
+  // The side denied us access, so nothing arrived.
+  else if (
+    sent.every((one) => 'unknown' in one && isConnectorError(one.unknown) && one.unknown.action === 'reauthorize')
+  )
+    await settleWrites(deps.store, batchId, 'refused');
   else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
-}
-
-/** The side denied us access, so nothing arrived. */
-function isForbidden(sent: Sent): boolean {
-  return 'unknown' in sent && isConnectorError(sent.unknown) && sent.unknown.action === 'reauthorize';
-}
-
-function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
-  return Object.fromEntries(writes.map(({ field, old, new: value }) => [field, { old, new: value }]));
 }
 
 /**

@@ -22,7 +22,6 @@ import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
-import type { Connection } from '../connections.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
@@ -47,6 +46,7 @@ import {
   type HireContext,
   newValues,
   noteWrites,
+  onceOf,
   personOf,
   REHIRE_VERB,
   reread,
@@ -71,20 +71,16 @@ export async function applyPlan(reading: HireContext, { planId, change, sources 
   const hire = { ...reading, mapping: sources.mapping };
   const earlier = (await settleCreate(hire, change)) ?? (await finishRehire(hire, change));
   if (earlier !== undefined) return earlier;
-  if (!sources.inside) return readAgain(hire);
+  if (!sources.inside) {
+    // The plan was made from a reading in any stage, to settle an earlier create. Nothing is written for a person
+    // outside the hiring stages.
+    const read = await readSources(hire, { anyStage: false });
+    return read.verdict === 'read' ? { verdict: 'stale' } : read;
+  }
   const applied = await apply(hire, change, sources.sinceRead);
   if (applied.verdict !== 'employee') return applied;
   await markApplied(hire.store, planId);
   return { ...applied, present: true };
-}
-
-/**
- * The plan was made from a reading in any stage, to settle an earlier create. Nothing is written for a person outside
- * the hiring stages.
- */
-async function readAgain(hire: HireContext): Promise<Applied> {
-  const read = await readSources(hire, { anyStage: false });
-  return read.verdict === 'read' ? { verdict: 'stale' } : read;
 }
 
 /** Settles an earlier create, no matter which stage the person is in now. */
@@ -95,9 +91,11 @@ async function settleCreate(hire: HireContext, change: Change): Promise<Applied 
   return settled.kind === 'adopted' ? finish(hire, settled.value) : undefined;
 }
 
+/** The same for a rehire. */
 async function finishRehire(hire: HireContext, change: Change): Promise<Applied | undefined> {
-  if (change.kind !== 'rehire' || !(await isRehired(hire, change))) return undefined;
-  return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
+  if (change.kind !== 'rehire' || (await latestRehire(hire)) === undefined) return undefined;
+  const { kind } = await settleEarlier(earlierRehire(hire, change));
+  return kind === 'adopted' ? finish(hire, { kind: 'created', ref: change.employee }, 'linked') : undefined;
 }
 
 async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
@@ -134,23 +132,15 @@ function onceOptions(
   change: Creation,
   sinceRead: Elapsed,
 ): OnceOptions<Created, { reference: string }> {
-  const { store, connection, deps, ref } = hire;
+  const { connection } = hire;
   return {
-    store,
-    key: ref,
-    verb: CREATE_VERB,
+    ...onceOf(hire, CREATE_VERB),
     pinned: () => ({ reference: change.reference }),
-    giveUpMs: deps.limits.giveUpMs,
-    readLagMs: connection.hris.capabilities.readLagMs,
     look: async () => lookBeforeSending(await reread(hire), change),
     sinceRead,
     note: (_pinned, intent) => {
-      const sensitive = sensitiveFields(hire);
-      return noteWrites(
-        hire,
-        [{ target: 'employee', kind: 'create', changes: newValues(allFields(change)), sensitive }],
-        intent,
-      );
+      const [changes, sensitive] = [newValues(allFields(change)), sensitiveFields(hire)];
+      return noteWrites(hire, [{ target: 'employee', kind: 'create', changes, sensitive }], intent);
     },
     send: (pinned, guard) => connection.hris.employees.create(allFields(change), pinned.reference, guard),
   };
@@ -207,16 +197,12 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   if (creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);
   if (creation.outcome === 'absent' && connection.hris.pending === undefined) return settleUnknown(hire);
   const { link } = asksToCancel(answers) ? {} : decisions;
-  const named = link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, link));
+  const here = connection.tenant.hris.connection;
+  const named = link === undefined ? undefined : await readEmployee(connection.hris, employeeIn(here, link));
   if (named !== undefined && (await hasOtherName(hire, named)))
     return held('LINK_OTHER_NAME', { jobCandidateId: hire.ref.jobCandidateId, employeeId: named.ref.id });
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
   return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
-}
-
-/** An employee of the tenant's current HR system, from an id that a person or that system gave. */
-function employeeHere({ connection }: Pick<HireContext, 'connection'>, id: string): Employee {
-  return employeeIn(connection.tenant.hris.connection, id);
 }
 
 /**
@@ -310,7 +296,10 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   const { tenant, hris } = hire.connection;
   const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
   if ('verdict' in result) return result;
-  const shown = await withNumber(hris, noted(hire, result.ref));
+  // An earlier version stored no HR system with the employee: it is the tenant's, which cannot change meanwhile.
+  const { ref: made } = result;
+  const employee = Object.hasOwn(made, 'connection') ? made : knownIn(tenant.hris.connection, made);
+  const shown = employee.number === undefined ? ((await readEmployee(hris, employee))?.ref ?? employee) : employee;
   await decideEarlier(hire, { kind: 'created', ref: shown });
   const whose = personOf(tenant, row.candidate_id ?? '');
   const { refusal } = await changePerson(store, whose, {
@@ -325,21 +314,11 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
 }
 
-/** An earlier version stored no HR system with the employee: it is the tenant's, which cannot change meanwhile. */
-function noted({ connection }: HireContext, ref: KnownEmployee): KnownEmployee {
-  return Object.hasOwn(ref, 'connection') ? ref : knownIn(connection.tenant.hris.connection, ref);
-}
-
 /** Settles an earlier attempt whose employee was found. An attempt made just now has its outcome already. */
 async function decideEarlier({ store, ref, creation }: HireContext, created: Created): Promise<void> {
   if (creation?.outcome !== 'open') return;
   const latest = await latestIntent(store, ref, CREATE_VERB);
   if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', created);
-}
-
-async function withNumber(hris: Connection['hris'], employee: KnownEmployee): Promise<KnownEmployee> {
-  if (employee.number !== undefined) return employee;
-  return (await readEmployee(hris, employee))?.ref ?? employee;
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {
@@ -359,7 +338,12 @@ async function takeExisting(
   sinceRead: Elapsed,
 ): Promise<Created | Held> {
   const employee = existingIn(hire, error);
-  if (employee === undefined || hire.decisions.notThese.has(employee.id)) throw asRejected(error);
+  if (employee === undefined || hire.decisions.notThese.has(employee.id)) {
+    if (error.action !== 'ignore') throw error;
+    // An error to ignore would be retried forever, but a person must learn of a refused create.
+    const { code, message, details } = error;
+    throw rejected(code, message, { details, cause: error });
+  }
   const created = { kind: 'created', ref: employee } as const;
   if (!(await isFormer(hire, employee))) return created;
   if (hire.connection.hris.employees.rehire === undefined)
@@ -374,13 +358,6 @@ function existingIn({ connection }: HireContext, { code, details }: ConnectorErr
   return knownIn(connection.tenant.hris.connection, typeof number === 'string' ? { id, number } : { id });
 }
 
-/** An error to ignore would be retried forever, but a person must learn of a refused create. */
-function asRejected(error: ConnectorError): ConnectorError {
-  if (error.action !== 'ignore') return error;
-  const { code, message, details } = error;
-  return rejected(code, message, { ...(details && { details }), cause: error });
-}
-
 type Rehire = Extract<Change, { kind: 'rehire' }>;
 
 /** Makes a former employee active again under this hire's intent. Throws a refusal. */
@@ -390,16 +367,8 @@ async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elap
   if (once.kind === 'refused') throw once.error;
 }
 
-/** Whether an earlier attempt rehired the person; settled no matter which stage they are in now. */
-async function isRehired(hire: HireContext, change: Rehire): Promise<boolean> {
-  if ((await latestRehire(hire)) === undefined) return false;
-  return (await settleEarlier(earlierRehire(hire, change))).kind === 'adopted';
-}
-
 function earlierRehire(hire: HireContext, { employee }: Rehire): EarlierOptions<null> {
-  const { store, connection, ref } = hire;
-  const { readLagMs } = connection.hris.capabilities;
-  return { store, key: ref, verb: REHIRE_VERB, readLagMs, look: () => lookForRehire(hire, employee) };
+  return { ...onceOf(hire, REHIRE_VERB), look: () => lookForRehire(hire, employee) };
 }
 
 function rehireOptions(
@@ -453,9 +422,8 @@ export async function updateEmployee(hire: HireContext, employee: Employee, fiel
   const held = Object.fromEntries(Object.keys(fields).map((name) => [name, before?.fields[name] ?? null]));
   const changes = fieldChanges(held, fields);
   const sensitive = sensitiveFields(hire);
-  const batchId = await noteWrites(hire, [
-    { target: 'employee', foreignId: employee.id, kind: 'update', changes, sensitive },
-  ]);
+  const write = { target: 'employee', foreignId: employee.id, kind: 'update' as const, changes, sensitive };
+  const batchId = await noteWrites(hire, [write]);
   try {
     await employees.update(employee, fields, { signal: AbortSignal.timeout(READ_MS), beforeSend: () => undefined });
   } catch (error) {

@@ -21,7 +21,6 @@ import { readClock, type Store } from '../../src/store/open-store.ts';
 import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, foreseePerson, type Outcome } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
-import type { Tenant } from '../../src/tenants/schema.ts';
 import { identityKeys, isFormer } from './read-employee.ts';
 import { type HireContext, personOf, REHIRE_VERB } from './with-hire.ts';
 import type { Once } from './write-once.ts';
@@ -49,7 +48,10 @@ export function foreseeClaim(hire: HireContext, candidateId: string): Promise<Cl
 async function claim(hire: HireContext, candidateId: string, tell: typeof changePerson): Promise<Claimed | Held> {
   const { ref, store, decisions, connection } = hire;
   const whose = personOf(connection.tenant, candidateId);
-  const company = companyScope(connection.tenant);
+  // Scope of all HR systems of a company at the partner. Environment and server are part of it, because companies
+  // elsewhere may share the same number.
+  const { company: named, environment, baseUrl } = connection.tenant.partner;
+  const company = named === undefined ? undefined : `* ${environment} ${new URL(baseUrl).origin}`;
   const event = { kind: 'hold', hire: ref, decided: decisions, isUnderWay: isUnderWay(hire), company } as const;
   let told = await tell(store, whose, event);
   if (await isToldOf(hire, told)) {
@@ -58,14 +60,6 @@ async function claim(hire: HireContext, candidateId: string, tell: typeof change
   }
   if (told.refusal !== undefined) return heldAs(ref, told.refusal);
   return { verdict: 'claimed', before: othersOf(told.person, ref)[0] };
-}
-
-/**
- * Scope of all HR systems of a company at the partner; undefined if the tenant names no company. Environment and server
- * are part of it, because companies elsewhere may share the same number.
- */
-function companyScope({ partner: { company, environment, baseUrl } }: Tenant): string | undefined {
-  return company === undefined ? undefined : `* ${environment} ${new URL(baseUrl).origin}`;
 }
 
 /** If a create was sent or an employee exists, nobody is asked any more whether there should be one. */
@@ -83,7 +77,13 @@ const questions = {
 
 /** Turns a refusal into the question for a person. */
 function heldAs(ref: HireRef, refusal: Refusal): Held {
-  if (refusal.reason === 'over') throw isOver(ref);
+  // Reported by a worker that stood still; nobody waits for its answer.
+  if (refusal.reason === 'over')
+    throw new ConnectorError({
+      code: 'HIRE_OVER',
+      action: 'retry',
+      message: `The hire of job candidate ${ref.jobCandidateId} ended while this worker was stalled.`,
+    });
   if (refusal.reason === 'of-another') return heldByAnother(ref, refusal.other);
   return held(questions[refusal.reason], { jobCandidateId: ref.jobCandidateId, other: refusal.other });
 }
@@ -216,26 +216,13 @@ async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: 
   });
 }
 
-/** Hashes of the keys; the values themselves are never stored. */
+/** Hashes of the keys, folded as the HRIS kinds compare text; the values themselves are never stored. */
 function keysFor({ installationId }: Store, fields: EmployeeFields): string[] {
   return identityKeys(fields).map((key) => {
     const words = key.by === 'email' ? [key.value] : [key.givenName, key.familyName, key.birthDate];
+    const folded = words.map((text) => text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
     return createHmac('sha256', installationId)
-      .update(JSON.stringify([key.by, ...words.map(folded)]))
+      .update(JSON.stringify([key.by, ...folded]))
       .digest('base64url');
-  });
-}
-
-/** Folds text as the HRIS kinds compare it. */
-function folded(text: string): string {
-  return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
-}
-
-/** Reported by a worker that stood still; nobody waits for its answer. */
-function isOver({ jobCandidateId }: HireRef): ConnectorError {
-  return new ConnectorError({
-    code: 'HIRE_OVER',
-    action: 'retry',
-    message: `The hire of job candidate ${jobCandidateId} ended while this worker was stalled.`,
   });
 }

@@ -26,6 +26,7 @@ import {
   type HireContext,
   noteHire,
   noteWrites,
+  onceOf,
   reread,
   withHire,
   withHireOrHeld,
@@ -189,36 +190,17 @@ function terminationOf(
   hire: HireContext,
   { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
 ): Termination {
-  const {
-    store,
-    deps: { limits },
-    connection,
-    ref: key,
-    row,
-  } = hire;
+  const { deps, connection, row } = hire;
   return {
-    store,
-    key,
-    verb: verbOf(row),
+    ...onceOf(hire, verbOf(row), deps.limits.partnerLagMs),
     pinned: () => ({ reason }),
-    giveUpMs: limits.giveUpMs,
-    readLagMs: limits.partnerLagMs,
     look: () => lookForEnd(connection, ids),
     sinceRead,
-    note: (_pinned, { verb, attempt }) =>
-      noteWrites(
-        hire,
-        [
-          {
-            target: 'enrolment',
-            foreignId: ids.join(' '),
-            kind: 'end',
-            changes: { status: { new: 'terminated' } },
-            sensitive: [],
-          },
-        ],
-        { verb, attempt },
-      ),
+    note(_pinned, { verb, attempt }) {
+      const changes = { status: { new: 'terminated' } };
+      const write = { target: 'enrolment', foreignId: ids.join(' '), kind: 'end' as const, changes, sensitive: [] };
+      return noteWrites(hire, [write], { verb, attempt });
+    },
     async send(body, { signal, beforeSend }) {
       for (const onboardingCandidateId of ids) {
         const request = { params: { onboardingCandidateId }, body };
@@ -234,10 +216,8 @@ function terminationOf(
 async function lookForEnd({ partner }: Connection, ids: readonly string[]): Promise<Seen<null>> {
   for (const onboardingCandidateId of ids) {
     try {
-      const { data } = await partner.onboarding.getCandidate(
-        { params: { onboardingCandidateId } },
-        { priority: 'live' },
-      );
+      const params = { onboardingCandidateId };
+      const { data } = await partner.onboarding.getCandidate({ params }, { priority: 'live' });
       if (!terminal.has(String(data.overallStatus))) return { kind: 'absent' };
     } catch (error) {
       // A 404 to this look proves nothing, so the termination is sent all the same.

@@ -1,5 +1,5 @@
 import { dayOf } from '../../src/day-of.ts';
-import { type Employee, type FieldValue, type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.ts';
+import { type Employee, type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
@@ -13,8 +13,8 @@ import { findPerson } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
-import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../connections.ts';
+import { assertKnownCompany } from '../guarded.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isShared } from './ask-person.ts';
@@ -27,6 +27,7 @@ import {
   type HireContext,
   holdWithout,
   noteWrites,
+  onceOf,
   withHire,
   withHireOrHeld,
 } from './with-hire.ts';
@@ -114,10 +115,16 @@ export async function judgeEmployee(
   const { store, connection, ref } = hire;
   const { policies, notify } = connection.tenant;
   const shown = await readEmployee(connection.hris, employee);
+  let startDate = shown?.fields['startDate'] ?? undefined;
+  if (startDate === undefined) {
+    // The start date the employee was made with, for an HR system that does not show it.
+    const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
+    if (change !== 'purged' && 'fields' in change) startDate = change.fields['startDate'] ?? undefined;
+  }
   return judge({
     jobCandidateId: ref.jobCandidateId,
     employeeId: employee.id,
-    startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
+    startDate,
     former: shown?.former === true,
     takenOver,
     today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
@@ -137,12 +144,6 @@ async function isAsked({ store, connection, ref }: HireContext): Promise<boolean
   if (last?.code !== BEFORE_START || last.answer !== 'retry') return false;
   const ago = (await readClock(store)) - Number(last.answered_at);
   return ago < LOOK_AGAIN_MS + connection.tenant.policies.cancel.grace;
-}
-
-/** The start date the employee was made with, for an HR system that does not show it. */
-async function plannedStart({ store, ref }: HireContext): Promise<FieldValue | undefined> {
-  const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
-  return change !== 'purged' && 'fields' in change ? change.fields['startDate'] : undefined;
 }
 
 /**
@@ -259,12 +260,8 @@ async function tell(hire: HireContext): Promise<Held | undefined> {
 }
 
 function earlierEnd(hire: HireContext): EarlierOptions<null> {
-  const { store, connection, ref } = hire;
   return {
-    store,
-    key: ref,
-    verb: END_VERB,
-    readLagMs: connection.hris.capabilities.readLagMs,
+    ...onceOf(hire, END_VERB),
     // Not every kind shows a last day in the future; sending the same ending again is harmless.
     look: async () => ((await readShown(hire))?.former === true ? { kind: 'found', value: null } : { kind: 'absent' }),
   };
@@ -283,20 +280,11 @@ function termination(
     pinned: () => ({ lastDay }),
     giveUpMs: deps.limits.giveUpMs,
     sinceRead,
-    note: (pinned, intent) =>
-      noteWrites(
-        hire,
-        [
-          {
-            target: 'employee',
-            foreignId: employee.id,
-            kind: 'end',
-            changes: { lastDay: { new: pinned.lastDay } },
-            sensitive: [],
-          },
-        ],
-        intent,
-      ),
+    note(pinned, intent) {
+      const changes = { lastDay: { new: pinned.lastDay } };
+      const write = { target: 'employee', foreignId: employee.id, kind: 'end' as const, changes, sensitive: [] };
+      return noteWrites(hire, [write], intent);
+    },
     async send(pinned, guard) {
       await connection.hris.employees.terminate?.(employee, pinned.lastDay, guard);
       return null;

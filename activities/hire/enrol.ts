@@ -37,10 +37,10 @@ import { heldOutsideScope, type Seen, seePerson } from './read-sources.ts';
 import {
   enrolmentReference,
   type HireContext,
-  type HireWrite,
   newValues,
   noteHire,
   noteWrites,
+  onceOf,
   readEnrolmentReference,
   withHireOrHeld,
 } from './with-hire.ts';
@@ -89,15 +89,15 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   if (completed !== undefined) return completed;
   const { reference, flowId } = attempt;
   const once = await writeOnce<Enrolment, EnrolmentRequest>({
-    store,
-    key: ref,
-    verb: verbOf(attempt),
+    ...onceOf(hire, verbOf(attempt), deps.limits.partnerLagMs),
     pinned: () => enrolmentRequest(ref, { flowId, reference }, person),
-    giveUpMs: deps.limits.giveUpMs,
-    readLagMs: deps.limits.partnerLagMs,
     look: () => lookForEnrolment(connection, reference),
     sinceRead,
-    note: (request, intent) => noteWrites(hire, [enrolmentWrite(request)], intent),
+    note({ flowId: flow, reference: externalRef, ...own }, intent) {
+      // The enrolment's values are the person's own, so only flow and reference are shown.
+      const changes = newValues({ flowId: flow, externalRef, ...own });
+      return noteWrites(hire, [{ target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(own) }], intent);
+    },
     send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
   });
   return settle(hire, attempt, once);
@@ -139,12 +139,6 @@ async function adoptOrWait(hire: HireContext, attempt: Attempt, waitMs: number):
   const latest = await latestIntent(store, ref, verbOf(attempt));
   if (latest !== undefined) await decideIntent(store, latest, 'done', hit);
   return adopt(hire, attempt, hit);
-}
-
-/** The enrolment's values are the person's own, so only flow and reference are shown. */
-function enrolmentWrite({ flowId, reference, ...person }: EnrolmentRequest): HireWrite {
-  const changes = newValues({ flowId, externalRef: reference, ...person });
-  return { target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(person) };
 }
 
 async function send({ partner }: Connection, pinned: EnrolmentRequest, guard: SendGuard): Promise<Enrolment> {
@@ -275,12 +269,9 @@ async function closeGate(deps: ActivityDeps, tenantId: string, numbers: CreditNu
 }
 
 /** An enrolment went through, so the hires that wait for credits go on. */
-async function openGate(deps: ActivityDeps, tenantId: string): Promise<void> {
-  deps.closedGates.delete(tenantId);
-  if (await openCreditGate(deps.store, tenantId)) await signalWaiting(deps, tenantId);
-}
-
-async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId: string): Promise<void> {
+async function openGate({ store, signalHire, log, closedGates }: ActivityDeps, tenantId: string): Promise<void> {
+  closedGates.delete(tenantId);
+  if (!(await openCreditGate(store, tenantId))) return;
   const waiting = await hiresAwaitingCredits(store, tenantId);
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
   await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');

@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts'
 import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, type EmployeeFields, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
+import { type Held, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
 import { urlOfEmployee } from '../../src/hris/option-types.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { type BackValue, evaluateBack } from '../../src/mapping/evaluate.ts';
@@ -26,7 +26,7 @@ import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
 import { type ActivityDeps, type Connection, hintRunning } from '../connections.ts';
-import { encodeTargets, ownValues } from '../fields/field-values.ts';
+import { encodeTargets, ownValues } from '../fields/custom-fields.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { hasOtherName, isOfAnother, readEmployee } from './read-employee.ts';
 import {
@@ -156,10 +156,8 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
   const holds = await holdsOfHire(store, ref);
   if (holds.length === 0) return;
   const standing = now === 'over' ? undefined : holds.findLast(({ closed_at: closedAt }) => closedAt === null);
-  const value =
-    standing === undefined
-      ? ''
-      : reasonOf({ ...standing, details: JSON.parse(standing.details) as Record<string, unknown> });
+  const details = JSON.parse(standing?.details ?? '{}') as Record<string, unknown>;
+  const value = standing === undefined ? '' : reasonOf({ ...standing, details });
   const isThere = async (): Promise<boolean> => {
     const shown = (await readShown(hire, [{ customFieldId, value }])).get(customFieldId);
     return (shown ?? '') === value;
@@ -172,10 +170,8 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
     if (!isShown) deps.log.warn({ ...ref, customFieldId }, 'reason of the hold not shown');
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    deps.log.warn(
-      { ...ref, customFieldId, code: error.code, reason: error.withoutWords() },
-      'reason of the hold refused',
-    );
+    const { code } = error;
+    deps.log.warn({ ...ref, customFieldId, code, reason: error.withoutWords() }, 'reason of the hold refused');
   }
 }
 
@@ -214,14 +210,11 @@ export async function writeEmployeeId(
   if (target.verdict !== 'enrolment') return target;
   const { onboardingCandidateId } = target;
   const changes = newValues({ status, employeeId });
-  const batchId = await noteWrites(hire, [
-    { target: 'external-status', foreignId: onboardingCandidateId, kind: 'update', changes, sensitive: [] },
-  ]);
+  const write = { target: 'external-status', foreignId: onboardingCandidateId, kind: 'update' as const, changes };
+  const batchId = await noteWrites(hire, [{ ...write, sensitive: [] }]);
   try {
-    await partner.onboarding.setExternalStatus(
-      { params: { onboardingCandidateId }, body: { status, employeeId } },
-      { priority: 'live' },
-    );
+    const input = { params: { onboardingCandidateId }, body: { status, employeeId } };
+    await partner.onboarding.setExternalStatus(input, { priority: 'live' });
     return { verdict: 'written' };
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
@@ -246,11 +239,8 @@ export async function upsertValues(hire: HireContext, values: readonly TargetVal
   const [first] = errors;
   if (first === undefined) return batchId;
   // One row stands for all chunks, so it counts as refused only if every chunk was refused.
-  if (
-    errors.length === outcomes.length &&
-    errors.every((error) => isConnectorError(error) && error.action === 'reject')
-  )
-    await settleWrites(hire.store, batchId, 'refused');
+  const areRefused = errors.every((error) => isConnectorError(error) && error.action === 'reject');
+  if (errors.length === outcomes.length && areRefused) await settleWrites(hire.store, batchId, 'refused');
   throw first;
 }
 
@@ -292,7 +282,19 @@ async function readFieldValues(hire: HireContext, shown?: EmployeeRecord): Promi
   if (record !== undefined)
     return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
   const waitMs = await unshownForMs(hire);
-  throw waitMs > 0 ? notShownYet(row.employee_id, waitMs) : notFound(row.employee_id, ref.jobCandidateId);
+  const { employee_id: employeeId } = row;
+  if (waitMs > 0)
+    throw new ConnectorError({
+      code: 'EMPLOYEE_NOT_SHOWN_YET',
+      action: 'retry',
+      message: `The HR system does not show employee ${employeeId} yet.`,
+      retryAfterMs: waitMs + 50,
+    });
+  throw rejected(
+    'EMPLOYEE_NOT_FOUND',
+    `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ` +
+      `${ref.jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
+  );
 }
 
 /**
@@ -309,28 +311,16 @@ async function unshownForMs(
   return unreadableForMs(creation, lagMs, since);
 }
 
-function notShownYet(employeeId: string | null, waitMs: number): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_NOT_SHOWN_YET',
-    action: 'retry',
-    message: `The HR system does not show employee ${employeeId} yet.`,
-    retryAfterMs: waitMs + 50,
-  });
-}
-
-function notFound(employeeId: string | null, jobCandidateId: string): ConnectorError {
-  return rejected(
-    'EMPLOYEE_NOT_FOUND',
-    `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ` +
-      `${jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
-  );
-}
-
 /** Values for the candidate's custom fields from the mapping's rules to the partner; no call without such rules. */
 export async function valuesBack({ mapping, partner }: Connection, fields: EmployeeFields): Promise<TargetValue[]> {
   if (mapping.back.length === 0) return [];
   const { values, problems } = evaluateBack(mapping, fields);
-  if (problems.length > 0) throw notReversible(problems.map(({ code, text }) => `${text} [${code}]`).join(' '));
+  const reasons = problems.map(({ code, text }) => `${text} [${code}]`).join(' ');
+  if (problems.length > 0)
+    throw rejected(
+      'VALUE_NOT_REVERSIBLE',
+      `A value of the employee cannot be written back: ${reasons} Then answer retry; or keep to end the hire as it is.`,
+    );
   if (values.length === 0) return [];
   const query = { entityType: 'candidate' } as const;
   const { items } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
@@ -354,13 +344,6 @@ function customFieldOf(path: BackValue['path'], definitions: readonly CustomFiel
   );
 }
 
-function notReversible(reasons: string): ConnectorError {
-  return rejected(
-    'VALUE_NOT_REVERSIBLE',
-    `A value of the employee cannot be written back: ${reasons} Then answer retry; or keep to end the hire as it is.`,
-  );
-}
-
 type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;
 
 /** Reads every target of the write-back again, because a 200 alone has been wrong before. */
@@ -371,7 +354,12 @@ async function verify(hire: HireContext): Promise<Verified> {
   const customFieldId = hire.connection.tenant.writeBack.customField ?? '';
   if (!onEnrolment) expected.push({ customFieldId, value: employeeId });
   const missing = missingTargets(expected, await readShown(hire, expected));
-  if (missing.length > 0) return { verdict: 'differs', hold: notVerified(hire.ref, missing) };
+  // A partner may show a write late, so the workflow writes and reads a few more times before a person is asked.
+  if (missing.length > 0) {
+    const { jobCandidateId } = hire.ref;
+    const targets = missing.map((field) => field || 'external status');
+    return { verdict: 'differs', hold: holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId, targets }) };
+  }
   await verifyWrites(hire.store, hire.ref);
   return { verdict: 'verified' };
 }
@@ -380,10 +368,8 @@ async function verify(hire: HireContext): Promise<Verified> {
 export async function isOnEnrolment({ connection, row }: HireContext, employeeId: string): Promise<boolean> {
   const id = row.onboarding_candidate_id;
   if (id === null) return false;
-  const { data } = await connection.partner.onboarding.getCandidate(
-    { params: { onboardingCandidateId: id } },
-    { priority: 'live' },
-  );
+  const params = { onboardingCandidateId: id };
+  const { data } = await connection.partner.onboarding.getCandidate({ params }, { priority: 'live' });
   return isShown(data.externalStatus, { status: connection.tenant.writeBack.status, employeeId });
 }
 
@@ -396,10 +382,4 @@ export async function readShown(
   const query = { entityType: 'candidate' as const, entityId: row.candidate_id ?? '' };
   const { items } = await connection.partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
   return new Map(ownValues(items).map((item) => [String(item.customFieldId), item.value]));
-}
-
-/** A partner may show a write late, so the workflow writes and reads a few more times before a person is asked. */
-function notVerified({ jobCandidateId }: HireRef, fields: readonly string[]): HoldRequest {
-  const targets = fields.map((field) => field || 'external status');
-  return holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId, targets });
 }

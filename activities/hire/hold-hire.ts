@@ -103,10 +103,8 @@ export async function takeAnswer(
     await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);
     await releaseUnused({ ...store, kysely }, ref, hold.code);
   });
-  log.info(
-    { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
-    'hold answered',
-  );
+  const { tenantId, jobCandidateId } = ref;
+  log.info({ tenantId, jobCandidateId, holdId, answer: hold.answer }, 'hold answered');
   await tellAtPartner(deps, ref);
   return { verdict: 'answered', next, ...(ends === undefined ? {} : { ends }) };
 }

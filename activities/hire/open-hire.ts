@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { undecided } from '../../src/hire/answers.ts';
-import type { Change, HirePolicy, HireRef, HireStep, Observed } from '../../src/hire/hire.ts';
+import type { Change, HireRef, HireStep, Observed } from '../../src/hire/hire.ts';
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import { type Held, refusalHold } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
@@ -21,7 +21,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import { traceOpened } from '../../src/trace.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guarded } from '../guarded.ts';
-import { UNSHOWN } from '../reconcile/lost-hires.ts';
+import { UNSHOWN } from '../reconcile/baseline.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
@@ -37,15 +37,12 @@ type Input = Parameters<HireActivities['openHire']>[0];
  */
 export async function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
   const { opened, seen } = await open(deps, input);
-  if (opened.verdict === 'closed' || !isEnrolledNext(opened)) return opened;
+  if (opened.verdict === 'closed' || opened.step !== 'enrol') return opened;
+  // An answered hold comes first.
+  if (opened.hold !== undefined || opened.policy.skipOnboarding) return opened;
   const { tenantId, jobCandidateId } = input;
   const ref = { tenantId, jobCandidateId, period: opened.period };
   return { ...opened, enrolled: await inActivity('enrol', () => enrol(deps, ref, seen)) };
-}
-
-/** Whether the enrolment is next; an answered hold comes first. */
-function isEnrolledNext({ step, hold, policy }: Extract<Opened, { verdict: 'open' }>): boolean {
-  return step === 'enrol' && hold === undefined && !policy.skipOnboarding;
 }
 
 /** `seen`: the person, if the opening read them. */
@@ -57,8 +54,16 @@ interface Opening {
 function open(deps: ActivityDeps, input: Input): Promise<Opening> {
   return guarded(deps, input.tenantId, async (connection, tenant) => {
     const { store } = deps;
-    if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
     const { tenantId, jobCandidateId } = input;
+    if (tenant.baseline_done_at === null)
+      throw new ConnectorError({
+        code: 'BASELINE_PENDING',
+        action: 'throttle',
+        message:
+          `Tenant ${tenantId} is still recording who was hired before go-live. ` +
+          'No hire starts until that is complete.',
+        retryAfterMs: 2_000,
+      });
     if (await isErased(store, { tenantId, jobCandidateId })) return { opened: closed(undefined) };
     const latest = await latestNotForgotten(deps, connection, input);
     if (latest !== undefined) await endOutlived(store, latest);
@@ -66,7 +71,9 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
     if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
     if (latest === undefined || opening.kind === 'closed') return { opened: closed(latest) };
     if (opening.kind === 'reopen') {
-      if (!(await admit(deps, connection, foundIn(latest)))) return { opened: closed(latest) };
+      const { candidate_id: candidateId, job_id: jobId } = latest;
+      if (!(await admit(deps, connection, { ref: refOf(latest), candidateId, jobId })))
+        return { opened: closed(latest) };
       await moveResting(store, latest, 'open');
     }
     const { step, hold } = opening.kind === 'resume' ? opening : { step: 'enrol' as const, hold: undefined };
@@ -130,10 +137,21 @@ async function openPeriod(
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // A later attempt may already have found the person gone, and nobody would follow a hire opened now.
-  if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
+  if (seen.sinceRead() > deps.limits.giveUpMs)
+    throw new ConnectorError({
+      code: 'READ_TOO_LONG_AGO',
+      action: 'retry',
+      message: `Job candidate ${jobCandidateId} was read too long ago: this worker was stalled. It is read again.`,
+    });
   const row: NewHire = { ...ref, state: 'open', candidateId, jobId };
   const enrolment = presence.verdict === 'out' ? await findForgotten(store, connection, row) : undefined;
-  const fresh = await insertUnlessErased(store, row, enrolment);
+  const fresh = await inTransaction(store, async (trx) => {
+    // The person may have been asked to be erased since they were read.
+    if (await isErased(trx, row)) return undefined;
+    const inserted = await insertHires(trx, [row]);
+    if (enrolment !== undefined) await updateHire(trx, row, enrolment);
+    return inserted;
+  });
   if (fresh === undefined) {
     log.warn(
       { tenantId, jobCandidateId },
@@ -147,20 +165,6 @@ async function openPeriod(
   }
   keepSeen(connection, ref, seen);
   return { opened: opened(connection, period, 'enrol'), seen };
-}
-
-/** Returns how many hires were new; undefined if the person was asked to be erased since they were read. */
-async function insertUnlessErased(
-  store: Store,
-  row: NewHire,
-  enrolment: HireChange | undefined,
-): Promise<number | undefined> {
-  return inTransaction(store, async (trx) => {
-    if (await isErased(trx, row)) return undefined;
-    const fresh = await insertHires(trx, [row]);
-    if (enrolment !== undefined) await updateHire(trx, row, enrolment);
-    return fresh;
-  });
 }
 
 /** The last enrolment that carries a reference of this period; the hire's end terminates it. */
@@ -180,44 +184,21 @@ function refOf(row: HireRow): HireRef {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
-function foundIn(row: HireRow): { ref: HireRef; candidateId: string | null; jobId: string | null } {
-  return { ref: refOf(row), candidateId: row.candidate_id, jobId: row.job_id };
-}
-
 function opened(connection: Connection, period: number, step: HireStep): Extract<Opened, { verdict: 'open' }> {
-  return { verdict: 'open', period, step, policy: policyOf(connection) };
-}
-
-function policyOf({ tenant }: Connection): HirePolicy {
-  const { onboarding, cancel } = tenant.policies;
+  const { onboarding, cancel } = connection.tenant.policies;
+  const skipOnboarding = onboarding === 'skip';
+  const onboardingDeadlineMs = skipOnboarding ? 0 : onboarding.deadline;
   return {
-    skipOnboarding: onboarding === 'skip',
-    onboardingDeadlineMs: onboarding === 'skip' ? 0 : onboarding.deadline,
-    cancelGraceMs: cancel.grace,
+    verdict: 'open',
+    period,
+    step,
+    policy: { skipOnboarding, onboardingDeadlineMs, cancelGraceMs: cancel.grace },
   };
 }
 
 function closed(row: HireRow | undefined): Opened {
   if (row === undefined) return { verdict: 'closed', period: 0, state: 'not-hired' };
   return { verdict: 'closed', period: row.period, state: row.state };
-}
-
-function stoodStill(jobCandidateId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'READ_TOO_LONG_AGO',
-    action: 'retry',
-    message: `Job candidate ${jobCandidateId} was read too long ago: this worker was stalled. It is read again.`,
-  });
-}
-
-function baselinePending(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'BASELINE_PENDING',
-    action: 'throttle',
-    message:
-      `Tenant ${tenantId} is still recording who was hired before go-live. ` + 'No hire starts until that is complete.',
-    retryAfterMs: 2_000,
-  });
 }
 
 /** A hire as it was read. */
@@ -257,7 +238,11 @@ async function observeHire(deps: ActivityDeps, connection: Connection, hire: Fou
   const observed: Observed =
     preview.verdict === 'hold'
       ? { would: 'ask', code: preview.hold.code, message: preview.hold.message, credits }
-      : { would: preview.change.kind, ...employeeOf(preview.change), credits };
+      : {
+          would: preview.change.kind,
+          ...(preview.change.kind !== 'create' && { employeeId: preview.change.employee.id }),
+          credits,
+        };
   const isRecorded = await inTransaction(store, async (trx) => {
     const recorded = await recordHire(trx, { ...hire, person: personIn(connection, hire), about: { observed } });
     if (recorded && preview.verdict === 'plan')
@@ -269,10 +254,6 @@ async function observeHire(deps: ActivityDeps, connection: Connection, hire: Fou
 
 function personIn({ tenant }: Connection, { candidateId }: Found): Recorded['person'] {
   return candidateId === null ? undefined : personOf(tenant, candidateId);
-}
-
-function employeeOf(change: Change): { employeeId?: string } {
-  return change.kind === 'create' ? {} : { employeeId: change.employee.id };
 }
 
 /** A refusal shows what a person would be asked about. */

@@ -9,7 +9,6 @@ import {
 } from '../../src/hire/hire.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
-import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { decidedAbout, type Employed, isSameCandidate } from '../../src/person/person.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
@@ -24,8 +23,7 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { giveUpEmployee } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
-import { type Connection, keepMapping } from '../connections.ts';
-import type { OwnRecord } from '../own-hris.ts';
+import { keepMapping } from '../connections.ts';
 import { claimPerson } from './ask-person.ts';
 import {
   createReference,
@@ -106,6 +104,12 @@ export function knownPerson(
 ): KnownPerson {
   const { ref, row, connection, creation } = hire;
   const { candidateId, fields, problems, mapping } = sources;
+  const { past } = connection.tenant.policies.startDate;
+  const startLimit = {
+    earliest: dayOf(Date.now() - past),
+    days: Math.floor(past / 86_400_000),
+    source: mapping.fields.find(({ target }) => target === 'startDate')?.where ?? 'the mapping',
+  };
   return {
     ref,
     candidateId,
@@ -116,7 +120,7 @@ export function knownPerson(
     before: known(before?.employee, before?.number),
     reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
-    startLimit: startLimitOf(connection, mapping),
+    startLimit,
     canRehire: connection.hris.employees.rehire !== undefined,
   };
 }
@@ -140,15 +144,6 @@ function fieldsOfJob({ mapping, fields, job }: Pick<Sources, 'mapping' | 'fields
   return ofJob;
 }
 
-function startLimitOf({ tenant }: Connection, { fields }: Mapping): NonNullable<KnownPerson['startLimit']> {
-  const { past } = tenant.policies.startDate;
-  return {
-    earliest: dayOf(Date.now() - past),
-    days: Math.floor(past / 86_400_000),
-    source: fields.find(({ target }) => target === 'startDate')?.where ?? 'the mapping',
-  };
-}
-
 /** Asks the HR system only for what the plan still needs. */
 export async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
   const observed = await identify(hire, person);
@@ -165,7 +160,9 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
   const reading = readingFor(person, hire.decisions);
   if (reading === 'none') return person;
   if (reading === 'named') {
-    const shown = await readNamed(hire);
+    const { connection, decisions } = hire;
+    const meant = employeeIn(connection.tenant.hris.connection, decisions.link ?? '');
+    const shown = await readEmployee(connection.hris, meant);
     const named = shown?.ref;
     const links = await readLinks(hire, person.candidateId, named === undefined ? [] : [named.id]);
     const isTheirs = links.some((one) => one.isThisPerson);
@@ -196,10 +193,6 @@ async function climb(
   if (own === reference || findings.every(({ found }) => found.kind === 'none')) return { reference, findings };
   if (!isDenied && (await findByReference(hire.connection, own)) === undefined) return { reference, findings };
   return { reference: own, findings: await readFindings(hire.connection, own, fields) };
-}
-
-function readNamed({ connection, decisions }: HireContext): Promise<OwnRecord | undefined> {
-  return readEmployee(connection.hris, employeeIn(connection.tenant.hris.connection, decisions.link ?? ''));
 }
 
 function foundIds({ found }: Finding): string[] {

@@ -214,7 +214,7 @@ export async function readFindings(
   fields: EmployeeFields,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const key of keysOf(reference, fields)) {
+  for (const key of [{ by: 'reference', value: reference } as const, ...identityKeys(fields)]) {
     const found = await hris.employees.find(key, AbortSignal.timeout(LOOK_MS));
     findings.push({ by: key.by, found });
     // A hit by our own reference is decisive; later rungs cannot contradict it.
@@ -230,10 +230,6 @@ function nameOf({ name, familyName, givenName, birthDate }: EmployeeFields): Fin
   if (typeof name === 'string') return { by: 'name', fullName: name, ...born };
   if (typeof familyName !== 'string' || typeof givenName !== 'string') return undefined;
   return { by: 'name', fullName: `${givenName} ${familyName}`, parts: { familyName, givenName }, ...born };
-}
-
-function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
-  return [{ by: 'reference', value: reference }, ...identityKeys(fields)];
 }
 
 /** Keys that identify a human, no matter who hires them. */

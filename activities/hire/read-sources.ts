@@ -11,7 +11,6 @@ import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts'
 import { type JobScope, takesJob } from '../../src/plan/job-scope.ts';
 import { shownEmployeeId } from '../../src/plan/plan-write-back.ts';
 import { addHints } from '../../src/store/hints.ts';
-import type { OpenIntent } from '../../src/store/intents.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { findMappingVersions } from '../../src/store/mapping-versions.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -20,11 +19,10 @@ import { withTables } from '../../src/streams/stream.ts';
 import { loadMappingVersion } from '../../src/tenants/open-hris.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
-import { fittedMapping } from '../fields/custom-fields.ts';
-import { currentRecords, withFieldValues } from '../fields/field-values.ts';
+import { currentRecords, fittedMapping, withFieldValues } from '../fields/custom-fields.ts';
 import { readJobNow } from '../presence/fetch-job-candidates.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
-import { countListed } from '../reconcile/decisions.ts';
+import { countListed } from '../reconcile/run.ts';
 import { apartFromNames, type WantedName } from './unique-names.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
@@ -258,17 +256,13 @@ export async function readToldId(hire: HireContext): Promise<string | undefined>
  */
 export async function pinnedMapping({ store, connection, ref, creation }: HireContext): Promise<Mapping> {
   const { mapping, tenant } = connection;
-  if (!mayHaveLeft(creation)) return mapping;
+  if (creation?.outcome !== 'open' && creation?.outcome !== 'absent') return mapping;
   const plan = await latestPlan(store, ref);
   if (plan === undefined || plan.mapping_hash === mapping.hash) return mapping;
   const versions = await findMappingVersions(store, ref.tenantId, plan.mapping_hash);
   const version = versions.find(({ subject }) => subject === 'employee');
   const pinned = version === undefined ? undefined : await loadMappingVersion(tenant, version);
   return pinned ?? mapping;
-}
-
-function mayHaveLeft(creation: OpenIntent | undefined): boolean {
-  return creation?.outcome === 'open' || creation?.outcome === 'absent';
 }
 
 type JobRecord = Record<string, unknown>;
@@ -303,14 +297,23 @@ async function shownBy(
   { jobId, job }: { jobId: string; job: JobRecord | undefined },
 ): Promise<string[]> {
   if (scope.jobs !== undefined) return [jobId];
-  if (scope.teams !== undefined) return teamsOf(connection, scope.teams, jobId);
+  if (scope.teams !== undefined) {
+    const own = scope.teams.map(async (team) => ((await jobsOfTeam(connection, team)).has(jobId) ? [team] : []));
+    return (await Promise.all(own)).flat();
+  }
   const record = job ?? (await readJob(store, connection.tenant.tenant, jobId))?.record;
-  if (record === undefined) throw jobUnreadable(jobId);
+  // Nobody can tell whose job it is, and a wrong guess would hire somebody twice or not at all.
+  if (record === undefined)
+    throw new ConnectorError({
+      code: 'JOB_UNREADABLE',
+      action: 'retry',
+      message:
+        `The record of job ${jobId} cannot be read, so it is unknown whether it is in the tenant's scope. Correct ` +
+        'it with the partner; its hires then continue by themselves.',
+      retryAfterMs: 60_000,
+    });
   if (scope.countries !== undefined) return listOf(record['country']);
-  return customFieldOf(record, scope.customField?.name ?? '');
-}
-
-function customFieldOf(record: Record<string, unknown>, name: string): string[] {
+  const name = scope.customField?.name ?? '';
   const text = `job.customFields[${name}]`;
   const read = readSource({ source: 'job', customField: name, text }, { job: record });
   if ('code' in read) throw rejected(read.code, read.text);
@@ -341,37 +344,17 @@ const readings = new WeakMap<Connection, Map<string, Reading>>();
 const FRESH_MS = 60_000;
 
 /** A job's record does not show its team (section 2.2), so the list is asked for each team's jobs (section 4.2). */
-async function teamsOf(connection: Connection, teams: readonly string[], jobId: string): Promise<string[]> {
-  const own = await Promise.all(
-    teams.map(async (team) => ((await jobsOfTeam(connection, team)).has(jobId) ? [team] : [])),
-  );
-  return own.flat();
-}
-
 async function jobsOfTeam(connection: Connection, team: string): Promise<ReadonlySet<string>> {
   const known = readings.get(connection) ?? new Map<string, Reading>();
   readings.set(connection, known);
   const reading = known.get(team);
   if (reading !== undefined && performance.now() - reading.beganAt < FRESH_MS) return reading.jobs;
-  const jobs = readJobsOfTeam(connection, team);
+  const jobs = connection.partner
+    .readAll(contract.jobs.list, { query: { teamId: team } }, { priority: 'live' })
+    .then(
+      ({ items, unreadable }) => new Set([...items.map(({ id }) => id), ...unreadable.flatMap(({ id }) => id ?? [])]),
+    );
   known.set(team, { jobs, beganAt: performance.now() });
   jobs.catch(() => known.delete(team));
   return jobs;
-}
-
-async function readJobsOfTeam({ partner }: Connection, teamId: string): Promise<ReadonlySet<string>> {
-  const { items, unreadable } = await partner.readAll(contract.jobs.list, { query: { teamId } }, { priority: 'live' });
-  return new Set([...items.map(({ id }) => id), ...unreadable.flatMap(({ id }) => id ?? [])]);
-}
-
-/** Nobody can tell whose job it is, and a wrong guess would hire somebody twice or not at all. */
-function jobUnreadable(jobId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'JOB_UNREADABLE',
-    action: 'retry',
-    message:
-      `The record of job ${jobId} cannot be read, so it is unknown whether it is in the tenant's scope. Correct ` +
-      'it with the partner; its hires then continue by themselves.',
-    retryAfterMs: 60_000,
-  });
 }

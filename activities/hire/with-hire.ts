@@ -143,6 +143,15 @@ export const CREATE_VERB = 'create-employee';
 export const REHIRE_VERB = 'rehire-employee';
 export const END_VERB = 'terminate-employee';
 
+/** What a write that a hire must not make twice begins with; `readLagMs` by default that of the HR system. */
+export function onceOf(
+  { store, ref: key, deps, connection }: HireContext,
+  verb: string,
+  readLagMs = connection.hris.capabilities.readLagMs,
+) {
+  return { store, key, verb, giveUpMs: deps.limits.giveUpMs, readLagMs };
+}
+
 /** A write of a hire, before record id and period are filled in. */
 export type HireWrite = Omit<NewWrite, 'recordId' | 'period'>;
 

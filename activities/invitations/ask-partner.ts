@@ -236,12 +236,8 @@ async function settleLeft({ deps, connection, key }: MoveRun, people: readonly M
 async function findDue(run: MoveRun, target: string, people: readonly Met[]): Promise<Due[]> {
   const { deps, key, connection } = run;
   const { store } = deps;
-  const invited = await readInvitationsOf(
-    store,
-    key.tenantId,
-    target,
-    people.map(({ candidateId }) => candidateId),
-  );
+  const candidateIds = people.map(({ candidateId }) => candidateId);
+  const invited = await readInvitationsOf(store, key.tenantId, target, candidateIds);
   const ids = people.map(({ jobCandidateId }) => jobCandidateId);
   const moves = await readMovesOf(store, key.tenantId, target, ids);
   const now = await readClock(store);
@@ -282,28 +278,16 @@ async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipe
   const sinceRead = startClock();
   const presence = await readPresence(store, connection, jobCandidateId, [rule.on.stage]);
   if (presence.verdict !== 'in') return;
-  const to = nextStage(
-    connection.tenant,
-    rule,
-    pipelines.find(({ id }) => String(id) === shownId(presence.job?.['pipelineId'])),
-  );
+  const pipeline = pipelines.find(({ id }) => String(id) === shownId(presence.job?.['pipelineId']));
+  const to = nextStage(connection.tenant, rule, pipeline);
   if ('reason' in to) return tell(run, nameOf(met), 'quarantined', to.reason);
   const clock = startClock();
   const changes = newValues({ stageId: to.stageId, flow });
   const written = { target: 'stage', recordId: jobCandidateId, kind: 'update' as const, changes, sensitive: [] };
   const writeId = await recordWrites(store, originOf(run), [written]);
-  const row = await sendMove(
-    store,
-    {
-      tenant_id: key.tenantId,
-      flow,
-      job_candidate_id: jobCandidateId,
-      candidate_id: candidateId,
-      stage_id: to.stageId,
-      write_id: writeId,
-    },
-    { before, budgetMs: limits.giveUpMs },
-  );
+  const person = { job_candidate_id: jobCandidateId, candidate_id: candidateId };
+  const sending = { tenant_id: key.tenantId, flow, ...person, stage_id: to.stageId, write_id: writeId };
+  const row = await sendMove(store, sending, { before, budgetMs: limits.giveUpMs });
   if (row === undefined) return forgetWrites(store, writeId);
   try {
     const { signal, beforeSend } = guardFor('move', limits.giveUpMs, clock, sinceRead);

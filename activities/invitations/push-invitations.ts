@@ -23,8 +23,8 @@ import type { Tenant } from '../../src/tenants/schema.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
+import { isRejected, listStage } from '../presence/fetch-job-candidates.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { isRejected, listStage } from '../presence/stage-filter.ts';
 import {
   assertAnswered,
   assertFew,
@@ -122,8 +122,9 @@ async function settleOpen(context: PushContext, hints: readonly Hint[]): Promise
   const doubted = before.rows.filter(({ state }) => state === 'sent');
   for (const [assessmentId, rows] of Map.groupBy(doubted, (row) => row.assessment_id)) {
     const flow = flowOf(assessmentId);
+    // A batch whose id is an integer cannot be told from an application in an event.
     for (const { recordId } of flow === undefined ? hints : [])
-      if (mayBeBatch(recordId)) await askBatch(context, recordId, rows, true);
+      if (recordId !== WHOLE_LIST && !isApplication(recordId)) await askBatch(context, recordId, rows, true);
     const due = rows.filter((row) => leftMs(context, row, before.now) <= 0);
     if (due.length > 0 && flow === undefined) await searchInterviews(context, assessmentId, due);
     if (due.length > 0 && flow !== undefined) await searchFlow(context, flow, due);
@@ -141,11 +142,6 @@ function attemptOf({ assessment_id: assessmentId, candidate_id: candidateId, att
 /** Application ids are integers (section 2.4). */
 function isApplication(recordId: string): boolean {
   return /^\d+$/.test(recordId);
-}
-
-/** A batch whose id is an integer cannot be told from an application in an event. */
-function mayBeBatch(recordId: string): boolean {
-  return recordId !== WHOLE_LIST && !isApplication(recordId);
 }
 
 /**

@@ -61,10 +61,8 @@ export async function pushOptions(run: PushContext): Promise<void> {
       return [await step()];
     } catch (error) {
       if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      deps.log.error(
-        { ...key, field: set.customField, code: error.code, reason: error.withoutWords() },
-        'field refused',
-      );
+      const { code } = error;
+      deps.log.error({ ...key, field: set.customField, code, reason: error.withoutWords() }, 'field refused');
       refused.set(set, error);
       return [];
     }
@@ -97,11 +95,11 @@ export async function pushOptions(run: PushContext): Promise<void> {
     moving = through.filter((one) => moved.has(one));
     await lookWhoHolds(run, moving);
   }
-  equal = await each(equal, (one) => takeAway(run, one));
-  await lookWhoHolds(
-    run,
-    equal.filter(({ leaving }) => leaving.length > 0),
-  );
+  equal = await each(equal, async (one) => {
+    one.leaving = await putOptions(run, one, one.plan);
+  });
+  const looked = equal.filter(({ leaving }) => leaving.length > 0);
+  await lookWhoHolds(run, looked);
   equal = await each(equal, (one) => endSet(run, one));
   const unseen = [...refused.keys(), ...waiting];
   const seen = allowed.filter((lift) => !unseen.some((set) => isOf(lift, set)));
@@ -147,11 +145,9 @@ async function readSides(
   const field = await readField(connection, set.customField);
   const entries = await readEntries(connection, set.list);
   const rows = await readOptionLabels(deps.store, fieldKey);
+  const wasMissed = (run: string | null): boolean => run !== null && run !== runId;
   const known = new Map(
-    [...rows].map(([label, row]) => {
-      const missed = row.missed_run !== null && row.missed_run !== runId;
-      return [label, { entryId: row.entry_id, missed }];
-    }),
+    [...rows].map(([label, row]) => [label, { entryId: row.entry_id, missed: wasMissed(row.missed_run) }]),
   );
   const options = field.options ?? [];
   const plan = planOptions(options, entries, known);
@@ -334,15 +330,9 @@ function placeKey({ customFieldId, parentEntityType, parentEntityId }: Place['in
   return [customFieldId, parentEntityType, parentEntityId].filter((one) => one !== undefined).join(' ');
 }
 
-function valueWrite(field: FieldDefinition, entityId: string, changes: NewWrite['changes']): NewWrite {
-  return {
-    target: field.entity === 'job' ? 'job' : 'candidate-value',
-    recordId: entityId,
-    foreignId: entityId,
-    kind: 'update',
-    changes,
-    sensitive: [],
-  };
+function valueWrite({ entity }: FieldDefinition, id: string, changes: NewWrite['changes']): NewWrite {
+  const target = entity === 'job' ? 'job' : 'candidate-value';
+  return { target, recordId: id, foreignId: id, kind: 'update', changes, sensitive: [] };
 }
 
 /** Reads the records to find out whether values that were sent without an answer arrived. */
@@ -377,12 +367,10 @@ async function addOptions(run: PushContext, side: Sides): Promise<void> {
   await putOptions(run, side, { rename: [], remove: [], add });
 }
 
-/** Starts from the field as it is now, because somebody may have given it an option in the meantime. */
-async function takeAway(run: PushContext, side: Sides): Promise<void> {
-  side.leaving = await putOptions(run, side, side.plan);
-}
-
-/** Returns the labels that were removed. */
+/**
+ * Starts from the field as it is now, because somebody may have given it an option in the meantime. Returns the labels
+ * that were removed.
+ */
 async function putOptions(
   run: PushContext,
   { set, fieldKey, uses }: Sides,
@@ -464,14 +452,9 @@ async function endSet(run: PushContext, side: Sides): Promise<void> {
   const read = async () => (await readField(connection, set.customField)).options ?? [];
   const shown = side.leaving.length > 0 ? await comeBack(run, side, await read()) : await read();
   const going = goingIn(plan);
-  const left = [
-    ...plan.add.filter((label) => !shown.includes(label)),
-    ...going.filter((label) => shown.includes(label)),
-  ];
+  const unseen = plan.add.filter((label) => !shown.includes(label));
+  const left = [...unseen, ...going.filter((label) => shown.includes(label))];
   side.left = new Set(left);
-  await noteInUse(
-    deps.store,
-    fieldKey,
-    left.filter((label) => asked.includes(label) && side.uses.labels.has(label)),
-  );
+  const inUse = left.filter((label) => asked.includes(label) && side.uses.labels.has(label));
+  await noteInUse(deps.store, fieldKey, inUse);
 }

@@ -6,10 +6,19 @@ import { hasOtherHire } from '../../src/store/hires.ts';
 import { type JobSnapshot, readJob, readStageFilter } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
-import { countOf } from '../reconcile/decisions.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
-import { type Fetched, fetchJobCandidates, repeated, shareReads } from './fetch-job-candidates.ts';
-import { askStageFilter, isRejected, listStage, readStagePage, type StageList } from './stage-filter.ts';
+import { countOf } from '../reconcile/run.ts';
+import {
+  askStageFilter,
+  type Fetched,
+  fetchJobCandidates,
+  isRejected,
+  listStage,
+  readStagePage,
+  repeated,
+  type StageList,
+  shareReads,
+} from './fetch-job-candidates.ts';
 
 /** A job as the jobs list last showed it. */
 type JobRecord = JobSnapshot['record'];
@@ -162,7 +171,10 @@ async function readMemberships(
 ): Promise<Membership[]> {
   const stages = looks[0]?.stages ?? [];
   const jobId = looks[0]?.jobCandidate.jobId ?? '';
-  const isFilterFirst = looks.length < pagesOf(looks[0]?.job, stages);
+  // Length of the list by the job's last known totals; this only affects the cost.
+  const job = looks[0]?.job;
+  const pages = Math.ceil((countOf(job, stages) ?? countOf(job) ?? 0) / PAGE);
+  const isFilterFirst = looks.length < Math.max(1, pages);
   const shown = isFilterFirst ? await findByFilter(store, connection, looks) : new Set<string>();
   const rest = looks.map(({ jobCandidate }) => jobCandidate.id).filter((id) => !shown.has(id));
   const missing = new Set(rest);
@@ -338,11 +350,6 @@ async function openFilter(
   };
 }
 
-/** Length of the list by the job's last known totals; this only affects the cost. */
-function pagesOf(job: MembershipLook['job'], stages: readonly string[]): number {
-  return Math.max(1, Math.ceil((countOf(job, stages) ?? countOf(job) ?? 0) / PAGE));
-}
-
 interface UnknownValue {
   /** The field's name in the contract. */
   field: string;
@@ -362,11 +369,9 @@ export async function noteUnknownValue(
   const message =
     `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +
     'Ask the platform what it means.';
-  const { raised } = await noteTrouble(
-    store,
-    { tenantId, kind: 'unknown-value', subject: `${field} ${shown}`, reason: 'UNKNOWN_VALUE', message },
-    0,
-  );
+  const subject = `${field} ${shown}`;
+  const trouble = { tenantId, kind: 'unknown-value', subject, reason: 'UNKNOWN_VALUE', message } as const;
+  const { raised } = await noteTrouble(store, trouble, 0);
   if (raised)
     log?.warn({ tenantId, field, value: shown }, 'alarm raised: a value that the specification does not name');
 }

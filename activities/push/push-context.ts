@@ -6,11 +6,15 @@ import {
   settleWrites,
   type WriteOrigin,
 } from '../../src/store/foreign-writes.ts';
+import type { Hint } from '../../src/store/hints.ts';
 import { tenantsHeldLike } from '../../src/store/holds.ts';
 import { lastRefusal } from '../../src/store/invitations.ts';
 import { readClock } from '../../src/store/open-store.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
+import type { HireRow } from '../../src/store/schema.ts';
 import { readStreamState, type StreamKey } from '../../src/store/streams.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { outcomeUnknown } from '../hire/write-once.ts';
 import { stopAt } from '../streams/reading.ts';
@@ -150,6 +154,46 @@ export async function assertOurs({ deps, key, runId }: OwnRun & Pick<PushContext
     action: 'retry',
     message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes nothing more.`,
   });
+}
+
+// Shared by streams that continue each hire once it has ended.
+
+/** Most hints per pass; the next pass takes the rest. */
+export const MOST_HINTS = 500;
+/** Work for a hire that ended longer ago, and was not begun, is found only by a pass with `full`, ms. */
+const ENDED_WITHIN_MS = 30 * 86_400_000;
+
+/** Which hires a pass looks at. */
+export interface Due {
+  tenantId: string;
+  connection: string;
+  againAfterMs: number;
+  endedWithinMs: number | undefined;
+  /** Always due. */
+  hinted: readonly string[];
+}
+
+/** Hires that hints name, that have ended a while ago, or that were not looked at for as long as the stream says. */
+export async function* hiresDue(
+  { connection: { tenant }, key, full }: PushContext,
+  hints: readonly Hint[],
+  hinted: readonly string[],
+  read: (due: Due, after: HireRow | undefined) => Promise<HireRow[]>,
+): AsyncGenerator<HireRow> {
+  const isWhole = full || hints.some(({ recordId }) => recordId === WHOLE_LIST);
+  const due = {
+    tenantId: key.tenantId,
+    connection: tenant.hris.connection,
+    againAfterMs: isWhole ? 0 : tenant.streams[key.stream as PushName].wholeWithin,
+    endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
+    hinted,
+  };
+  for (let after: HireRow | undefined; ; ) {
+    const hires = await read(due, after);
+    yield* hires;
+    after = hires.at(-1);
+    if (after === undefined) return;
+  }
 }
 
 // Shared by streams that do something for people because a rule names them.

@@ -1,33 +1,39 @@
 import pLimit from 'p-limit';
 import { type ConnectorError, rejected } from '../../src/errors.ts';
+import { followedStates } from '../../src/hire/hire.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { observes } from '../../src/store/freezes.ts';
+import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
-import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
+import { insertHires, latestHire, latestHires, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { askAnew, openHold, tenantHoldsOf } from '../../src/store/holds.ts';
 import { baselinesBeside, insertBaseline, isErased } from '../../src/store/observed-hires.ts';
-import { inTransaction } from '../../src/store/open-store.ts';
+import { inTransaction, type Store } from '../../src/store/open-store.ts';
 import { recordPeople } from '../../src/store/persons.ts';
 import {
   addTraces,
   hasTraces,
+  jobsOfHires,
   nameTraced,
   nextTraced,
+  readAbsent,
   readSeen,
   readTraces,
   type SeenPerson,
   tracedCandidates,
 } from '../../src/store/reconciles.ts';
-import type { HoldRow } from '../../src/store/schema.ts';
-import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
+import type { HireRow, HoldRow } from '../../src/store/schema.ts';
+import { finishBaseline, readTenantState, siblingsOf } from '../../src/store/tenant-states.ts';
+import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { hearAnswer } from '../hear-answer.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
-import { fetchJobCandidates, onePage } from '../presence/fetch-job-candidates.ts';
+import { fetchJobCandidates, isRejected, onePage } from '../presence/fetch-job-candidates.ts';
 import { refreshJobsPage } from './refresh-jobs.ts';
 import { afterPage, type Run, startOf } from './run.ts';
 
@@ -35,16 +41,16 @@ import { afterPage, type Run, startOf } from './run.ts';
  * The first reconcile of a tenant. Records everyone already hired as before go-live and starts no hire for them. If the
  * partner or the HRIS carries references of ours, this store was lost and rebuilt: hires with a reference are opened
  * again and finished, and one hold names the others, because nobody can tell whether they were work in progress. People
- * who have left since are searched as after a restore (`lost-hires.ts`).
+ * who have left since are searched as after a restore.
  */
 
-/** People recorded in one step. */
+/** People recorded, or fetched, in one step. */
 const AT_ONCE = 100;
 /** Ask a slow HR system about several people at a time, but about fewer than an activity has time to wait for. */
 const LOOKS_AT_ONCE = 4;
 
 /** An enrolment that carries our reference although our store does not know it. */
-export interface OwnTrace {
+interface OwnTrace {
   period: number;
   enrolment: number;
   onboardingCandidateId: string;
@@ -75,13 +81,8 @@ export async function listJobs(run: Run): Promise<boolean> {
 /** Reads one page of the enrolments. */
 export async function listOwnEnrolments(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
-  const page = await onePage(
-    run.connection.partner.pages(
-      contract.onboarding.listCandidates,
-      {},
-      { priority: 'bulk', from: position.cursor.page },
-    ),
-  );
+  const options = { priority: 'bulk', from: position.cursor.page } as const;
+  const page = await onePage(run.connection.partner.pages(contract.onboarding.listCandidates, {}, options));
   const traces = new Map<string, OwnTrace>();
   for (const { externalRef, onboardingCandidateId, overallStatus } of page?.items ?? []) {
     const own = readEnrolmentReference(externalRef);
@@ -103,12 +104,8 @@ export async function listOwnEnrolments(run: Run): Promise<boolean> {
 const terminal: ReadonlySet<string> = new Set(terminalStatuses);
 
 function keepLatest(traces: Map<string, OwnTrace>, id: string, trace: OwnTrace): void {
-  const known = traces.get(id);
-  if (known === undefined || isLater(trace, known)) traces.set(id, trace);
-}
-
-function isLater(a: OwnTrace, b: OwnTrace): boolean {
-  return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
+  const { period, enrolment } = traces.get(id) ?? { period: 0, enrolment: 0 };
+  if (trace.period > period || (trace.period === period && trace.enrolment > enrolment)) traces.set(id, trace);
 }
 
 /**
@@ -121,13 +118,10 @@ export async function nameEnrolled(run: Run): Promise<boolean> {
   const last = ids.at(-1);
   if (last === undefined) return true;
   const fetched = await fetchJobCandidates(connection, ids, 'bulk');
-  await nameTraced(
-    deps.store,
-    tenantId,
-    fetched.flatMap(({ jobCandidate }, index) =>
-      jobCandidate === undefined ? [] : [{ jobCandidateId: ids[index] ?? '', candidateId: jobCandidate.candidateId }],
-    ),
+  const named = fetched.flatMap(({ jobCandidate: shown }, index) =>
+    shown === undefined ? [] : [{ jobCandidateId: ids[index] ?? '', candidateId: shown.candidateId }],
   );
+  await nameTraced(deps.store, tenantId, named);
   run.position = { ...position, after: last };
   return false;
 }
@@ -137,11 +131,8 @@ export async function recordHired(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
   const { store } = deps;
   const seen = await readSeen(store, tenantId, { after: position.after, limit: AT_ONCE });
-  const traces = await readTraces<OwnTrace>(
-    store,
-    tenantId,
-    seen.map((one) => one.jobCandidateId),
-  );
+  const seenIds = seen.map((one) => one.jobCandidateId);
+  const traces = await readTraces<OwnTrace>(store, tenantId, seenIds);
   const ours = await ownAmong(run, seen, traces);
   const before = seen.filter((one) => !ours.has(one)).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
   const { tenant } = run.connection;
@@ -192,7 +183,7 @@ async function ownAmong(
 }
 
 /** Whether the HR system shows an employee with our reference. */
-export async function hasEmployee({ hris, tenant }: Connection, candidateId: string): Promise<boolean> {
+async function hasEmployee({ hris, tenant }: Connection, candidateId: string): Promise<boolean> {
   if (!hris.capabilities.storesReference) return false;
   const value = employeeReference(tenant, candidateId);
   return (await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(30_000))).kind !== 'none';
@@ -224,17 +215,11 @@ export async function reopen(
     });
     if (!isOpened) return;
   }
-  if (trace !== undefined)
-    await updateHire(
-      store,
-      hire,
-      {
-        enrolment: trace.enrolment,
-        onboarding_candidate_id: trace.onboardingCandidateId,
-        onboarding_reference: trace.reference,
-      },
-      { enrolment: 1 },
-    );
+  if (trace !== undefined) {
+    const { enrolment, onboardingCandidateId, reference } = trace;
+    const found = { enrolment, onboarding_candidate_id: onboardingCandidateId, onboarding_reference: reference };
+    await updateHire(store, hire, found, { enrolment: 1 });
+  }
   await signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
 }
 
@@ -357,4 +342,115 @@ export async function askAbout(
 
 function idsIn({ details }: Pick<HoldRow, 'details'>): string[] {
   return (JSON.parse(details) as { jobCandidateIds: string[] }).jobCandidateIds;
+}
+
+/** Hints of this name gather hires that the store does not know and the partner does not show. */
+export const UNSHOWN = 'unshown';
+
+/**
+ * After a restore, or in a new store: finds hires that the store does not know and whose people have left the stage
+ * since, or were hired again. An enrolment with our reference, or a workflow that Temporal still runs, tells of them.
+ * Each is opened again, so that its end looks in the HR system for an employee with our reference and asks about them.
+ * The lists have already found the others who are in the stage.
+ */
+export async function openLost(run: Run): Promise<boolean> {
+  const { deps, tenantId, position } = run;
+  if (position.list === 0) {
+    await openUnknown(run, [...(await deps.followedHires(tenantId))]);
+    run.position = { ...position, list: 1 };
+    return false;
+  }
+  const ids = await nextTraced(deps.store, tenantId, { after: position.after, limit: AT_ONCE });
+  await openUnknown(run, ids);
+  const last = ids.at(-1);
+  if (last === undefined) return true;
+  run.position = { ...position, after: last };
+  return false;
+}
+
+async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
+  const { deps, connection, tenantId, counts } = run;
+  const { store } = deps;
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const known = await latestHires(store, tenantId, some);
+    const traces = await readTraces<OwnTrace>(store, tenantId, some);
+    const ofSiblings = await hiredBySiblings(run, some);
+    const unknown = some.filter((id) => isUnknown(known.get(id), traces.get(id)) && !ofSiblings.has(id));
+    if (unknown.length === 0) continue;
+    const fetched = await fetchJobCandidates(connection, unknown, 'bulk');
+    for (const [index, jobCandidateId] of unknown.entries()) {
+      const shown: JobCandidate | undefined = fetched[index]?.jobCandidate;
+      if (shown === undefined) {
+        await addHints(store, tenantId, UNSHOWN, [jobCandidateId]);
+        continue;
+      }
+      const { candidateId, jobId } = shown;
+      // Another tenant of the company takes the job and follows the people it enrolled.
+      if (!(await isInScope(store, connection, jobId))) continue;
+      const trace = traces.get(jobCandidateId);
+      // A new store may have years of these: hires that ended without an employee are skipped silently.
+      if (run.kind === 'baseline' && trace?.isOver === true && !(await hasEmployee(connection, candidateId))) continue;
+      await reopen(run, { jobCandidateId, candidateId, jobId }, trace);
+      counts.started += 1;
+    }
+  }
+}
+
+/** Asks one question about all hires that the restored or rebuilt store does not know and the partner does not show. */
+export async function askAboutUnshown({ deps, tenantId }: Run): Promise<void> {
+  const unshown = await readHints(deps.store, tenantId, UNSHOWN);
+  if (unshown.length === 0) return;
+  const ids = unshown.map(({ recordId }) => recordId);
+  await askAbout(deps, tenantId, 'HIRES_NOT_RESTORED', ids);
+  await clearHints(deps.store, tenantId, UNSHOWN, unshown);
+}
+
+/** People hired by other tenants of the company, whose enrolments carry the same references. */
+async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly string[]): Promise<Set<string>> {
+  const hired = new Set<string>();
+  for (const sibling of await siblingsOf(store, tenantId))
+    for (const [id, { state }] of await latestHires(store, sibling, ids)) if (state !== 'before-go-live') hired.add(id);
+  return hired;
+}
+
+/** Whether the store lacks the hire, has only an earlier one of the same application, or lacks its enrolment. */
+function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): boolean {
+  if (hire === undefined) return true;
+  if (trace === undefined) return false;
+  if (hire.period < trace.period) return true;
+  return hire.state === 'open' && hire.employee_id === null && hire.onboarding_candidate_id === null;
+}
+
+/** Jobs that the jobs list leaves out: those that an event named, and once a day all that have hires. */
+export async function unlistedJobs(
+  { store, tenantId, kind }: { store: Store; tenantId: string; kind: ReconcileKind },
+  hinted: ReadonlySet<string>,
+  listed: readonly { jobId: string }[],
+): Promise<string[]> {
+  const ofHires = kind === 'changed' ? [] : await jobsOfHires(store, tenantId, followedStates);
+  return [...hinted.union(new Set(ofHires)).difference(new Set(listed.map(({ jobId }) => jobId)))];
+}
+
+/**
+ * Hints the hires whose person was taken off, or rejected on, a job that the jobs list leaves out, for instance because
+ * it was deleted. No step lists such a job, so their departure would never be seen.
+ */
+export async function signalOffUnlisted(run: Run): Promise<void> {
+  const { deps, connection, tenantId, plan, counts } = run;
+  const jobIds = plan.unlisted ?? [];
+  for (let after: string | undefined = ''; after !== undefined && jobIds.length > 0; ) {
+    const of = { jobIds, states: followedStates, after, limit: AT_ONCE };
+    const hires = await readAbsent(deps.store, tenantId, of);
+    const ids = hires.map((hire) => hire.job_candidate_id);
+    const fetched = ids.length === 0 ? [] : await fetchJobCandidates(connection, ids, 'bulk');
+    for (const [index, jobCandidateId] of ids.entries()) {
+      const { jobCandidate, unreadable } = fetched[index] ?? {};
+      const isOff = jobCandidate === undefined ? unreadable === undefined : isRejected(jobCandidate);
+      if (!isOff) continue;
+      await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true, watch: true });
+      counts.hinted += 1;
+    }
+    after = ids.length < AT_ONCE ? undefined : ids.at(-1);
+  }
 }

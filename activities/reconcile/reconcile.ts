@@ -11,7 +11,7 @@ import { hiresInState, latestHires } from '../../src/store/hires.ts';
 import { everHeld, hiresHeld } from '../../src/store/holds.ts';
 import { markListed, readJobs } from '../../src/store/jobs.ts';
 import { unlessErased } from '../../src/store/observed-hires.ts';
-import { readClock, type Store } from '../../src/store/open-store.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import {
   addSeen,
   countSeen,
@@ -32,51 +32,52 @@ import type { ActivityDeps, Connection } from '../connections.ts';
 import { watchFields } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
 import { isInScope } from '../hire/read-sources.ts';
-import { readPresence } from '../presence/read-presence.ts';
 import {
   proveStageFilter,
   readStagePage,
   type StageList,
   type StageMember,
   type StagePage,
-} from '../presence/stage-filter.ts';
+} from '../presence/fetch-job-candidates.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import {
   askAboutOthers,
+  askAboutUnshown,
   BASELINE_UNREADABLE,
   cannotGoLive,
   goLive,
   listJobs,
   listOwnEnrolments,
   nameEnrolled,
+  openLost,
   recordHired,
   shortBaseline,
+  signalOffUnlisted,
+  unlistedJobs,
 } from './baseline.ts';
-import {
-  goesOnFrom,
-  jobsToList,
-  kindOf,
-  scopeOf,
-  shortJobs,
-  startsNow,
-  totalsToNote,
-  unlikeTotals,
-  waitsForCreateStage,
-} from './decisions.ts';
-import { askAboutUnshown, openLost, signalOffUnlisted, unlistedJobs } from './lost-hires.ts';
 import { refreshJobs } from './refresh-jobs.ts';
 import {
   afterPage,
   firstStep,
   goesOn,
+  goesOnFrom,
+  jobsToList,
+  kindOf,
   nextStep,
   type Plan,
   type Position,
   type Run,
   type StepName,
   saveRun,
+  scopeOf,
+  shortJobs,
   startOf,
   startOfList,
+  startsNow,
+  totalsToNote,
+  unlikeTotals,
   unshownAfter,
+  waitsForCreateStage,
 } from './run.ts';
 import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
 
@@ -114,8 +115,7 @@ async function listPeople(run: Run): Promise<boolean> {
     // A record that is unreadable in this list is unreadable in the others.
     const isRefused = isConnectorError(error) && error.action === 'reject' && error.code !== BASELINE_UNREADABLE;
     if (list.jobId !== undefined || !plan.isWide || !isRefused) throw error;
-    run.plan = { ...plan, isWide: false };
-    run.isPlanChanged = true;
+    changePlan(run, { isWide: false });
     run.position = { ...position, list: 0, cursor: startOfList() };
   }
   return false;
@@ -138,16 +138,19 @@ async function findShortJobs(run: Run): Promise<boolean> {
   const listed = new Set(plan.jobs.map(({ jobId }) => jobId));
   const jobs = (await readJobs(store, tenantId)).filter(({ jobId }) => listed.has(jobId));
   const short = shortJobs(jobs, seen, hiringStagesOf(run.connection.tenant), plan.isCut === true);
-  run.plan = { ...plan, short };
-  run.isPlanChanged = true;
+  changePlan(run, { short });
   return short.length > 0;
 }
 
 /** A list that ended before its total: some of its people may not have been shown. */
 function noteCut(run: Run, { jobId }: StageList, unshown: number): void {
-  const { plan } = run;
-  const cut = jobId === undefined ? {} : { [jobId]: Math.max(unshown, plan.cut?.[jobId] ?? 0) };
-  run.plan = { ...plan, isCut: plan.isCut === true || jobId === undefined, cut: { ...plan.cut, ...cut } };
+  const { isCut = false, cut = {} } = run.plan;
+  if (jobId === undefined) changePlan(run, { isCut: true, cut });
+  else changePlan(run, { isCut, cut: { ...cut, [jobId]: Math.max(unshown, cut[jobId] ?? 0) } });
+}
+
+function changePlan(run: Run, change: Partial<Plan>): void {
+  run.plan = { ...run.plan, ...change };
   run.isPlanChanged = true;
 }
 
@@ -185,33 +188,23 @@ async function takePage(run: Run, list: StageList, page: StagePage): Promise<voi
   const ids = members.map((member) => member.jobCandidateId).join(' ');
   assertMoved({ list: contract.jobCandidates.listByStageType }, run.position.cursor.page, ids, run.pageBefore);
   run.pageBefore = ids;
-  const people = members.map((member) => asListed(list, member));
+  const { stage, jobId = null } = list;
+  const people = members.map(
+    ({ rejected, ...member }): ListedPerson => ({ ...member, stage, seen: rejected ? 'rejected' : 'hired' }),
+  );
+  const whose = `Somebody hired${jobId === null ? '' : ` on job ${jobId}`} has`;
   for (const item of unreadable) {
-    noteBroken(run, list.jobId ?? UNKNOWN_JOB);
-    const { stage, jobId = null } = list;
+    // A job with an unreadable record is listed again next time; otherwise its person would be missed for a day.
+    const broken = [...new Set([...run.plan.broken, jobId ?? UNKNOWN_JOB])];
+    if (broken.length > run.plan.broken.length) changePlan(run, { broken });
     if (item.id !== undefined)
       people.push({ jobCandidateId: item.id, candidateId: null, jobId, stage, seen: 'unreadable' });
-    else if (run.kind === 'baseline') throw cannotGoLive(run.tenantId, `Somebody hired${onJob(list)} has`, item);
+    else if (run.kind === 'baseline') throw cannotGoLive(run.tenantId, whose, item);
     else run.counts.unreadable += 1;
   }
   // Seen means told: the next attempt may find a person whom this one could not tell to Temporal in no list any more.
   if (run.kind !== 'baseline') await startMissing(run, list, members);
   await addSeen(run.deps.store, run.tenantId, people);
-}
-
-function asListed({ stage }: StageList, { jobCandidateId, candidateId, jobId, rejected }: StageMember): ListedPerson {
-  return { jobCandidateId, candidateId, jobId, stage, seen: rejected ? 'rejected' : 'hired' };
-}
-
-function onJob({ jobId }: StageList): string {
-  return jobId === undefined ? '' : ` on job ${jobId}`;
-}
-
-/** A job with an unreadable record is listed again next time; otherwise its person would be missed for a day. */
-function noteBroken(run: Run, jobId: string): void {
-  if (run.plan.broken.includes(jobId)) return;
-  run.plan = { ...run.plan, broken: [...run.plan.broken, jobId] };
-  run.isPlanChanged = true;
 }
 
 /** Signals everyone in a hiring stage without a hire, except people who were erased. */
@@ -222,8 +215,10 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   // A stage that creates employees but enrols nobody.
   const hasArrived = !connection.tenant.policies.enrolAt.includes(stage);
   const known = await latestHires(deps.store, tenantId, present);
+  // A person who is seen in the stage again was not away for good.
   const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
-  if (back.length > 0) await clearAbsence(deps.store, tenantId, back);
+  const until = back.length > 0 ? await readClock(deps.store) : 0;
+  if (back.length > 0) await clearHintsUntil(deps.store, { tenantId, stream: 'absent', until }, back);
   const isOpen = present.some((id) => known.get(id)?.state === 'open');
   const held = isOpen ? await hiresHeld(deps.store, tenantId, BACK) : new Set();
   for (const jobCandidateId of present) {
@@ -234,16 +229,6 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
     await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
     counts[starts ? 'started' : 'hinted'] += 1;
   }
-}
-
-/** A person who is seen in the stage again was not away for good. */
-async function clearAbsence(store: Store, tenantId: string, jobCandidateIds: readonly string[]): Promise<void> {
-  await clearHintsUntil(store, { tenantId, stream: 'absent', until: await readClock(store) }, jobCandidateIds);
-}
-
-/** Whether all people of this job are known by now. */
-function isWhole({ broken }: Run['plan'], jobId: string): boolean {
-  return !broken.includes(UNKNOWN_JOB) && !broken.includes(jobId);
 }
 
 /** Jobs or hires per step. */
@@ -286,12 +271,9 @@ async function markJobs(run: Run): Promise<boolean> {
   const { deps, tenantId, plan, position } = run;
   const jobs = plan.jobs.slice(position.list * AT_ONCE, (position.list + 1) * AT_ONCE);
   if (jobs.length === 0) return true;
-  const whole = jobs.filter(({ jobId }) => isWhole(plan, jobId));
-  const shown = await countSeenByStage(
-    deps.store,
-    tenantId,
-    whole.map(({ jobId }) => jobId),
-  );
+  const whole = jobs.filter(({ jobId }) => !plan.broken.includes(UNKNOWN_JOB) && !plan.broken.includes(jobId));
+  const ids = whole.map(({ jobId }) => jobId);
+  const shown = await countSeenByStage(deps.store, tenantId, ids);
   const stages = hiringStagesOf(run.connection.tenant);
   const differences = new Map<string, string>();
   for (const { jobId, totals } of whole) {
@@ -301,10 +283,9 @@ async function markJobs(run: Run): Promise<boolean> {
   }
   const known = differences.size === 0 ? [] : await readJobs(deps.store, tenantId, [...differences.keys()]);
   const listed = new Map(known.map((job) => [job.jobId, job.listedTotals]));
-  const noted = whole.map((job) => ({
-    ...job,
-    totals: totalsToNote(job.totals, differences.get(job.jobId), listed.get(job.jobId)),
-  }));
+  const noted = whole.map(({ jobId, totals }) => {
+    return { jobId, totals: totalsToNote(totals, differences.get(jobId), listed.get(jobId)) };
+  });
   await markListed(deps.store, tenantId, noted);
   run.position = { ...position, list: position.list + 1 };
   return false;
@@ -336,12 +317,8 @@ async function readLeavers(run: Run): Promise<boolean> {
   const hires = await latestHires(deps.store, tenantId, ids);
   // All at once: no matter how many, they share one list.
   const read = await Promise.all(due.map((hint) => readAgain(run, hint, hires.get(hint.recordId))));
-  await clearHints(
-    deps.store,
-    tenantId,
-    'absent',
-    read.filter((hint) => hint !== undefined),
-  );
+  const settled = read.filter((hint) => hint !== undefined);
+  await clearHints(deps.store, tenantId, 'absent', settled);
   run.position = { ...position, list: position.list + 1 };
   return due.length < AT_ONCE || run.position.list >= MOST_LOTS;
 }

@@ -3,8 +3,8 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { type JobSnapshot, readJobs, saveJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
-import { assertSameCompany } from '../assert-known-company.ts';
 import type { Connection } from '../connections.ts';
+import { assertSameCompany } from '../guarded.ts';
 import { onePage } from '../presence/fetch-job-candidates.ts';
 
 export interface ListedJob {
@@ -68,12 +68,14 @@ async function keepJobs(
 ): Promise<ListedJobs> {
   const byId = new Map(known.map((job) => [job.jobId, job]));
   const { company_confirmed_at: confirmedAt } = await readTenantState(store, tenantId);
-  const changed = items.filter((job) => isWritten(job, byId.get(job.id), Number(confirmedAt ?? 0)));
-  await saveJobs(
-    store,
-    tenantId,
-    changed.map((job) => ({ jobId: job.id, record: job })),
-  );
+  // Jobs that are new, changed, or not seen since a person confirmed the company: seen after that, they prove it.
+  const changed = items.filter((job) => {
+    const before = byId.get(job.id);
+    const isProof = before !== undefined && before.seenAt > Number(confirmedAt ?? 0);
+    return !isProof || JSON.stringify(before.record) !== JSON.stringify(job);
+  });
+  const rows = changed.map((job) => ({ jobId: job.id, record: job }));
+  await saveJobs(store, tenantId, rows);
   const jobs: ListedJob[] = items.map((job) => ({
     jobId: job.id,
     totals: JSON.stringify([
@@ -87,12 +89,4 @@ async function keepJobs(
   for (const { id } of unreadable)
     if (id !== undefined) jobs.push({ jobId: id, totals: 'unreadable', listedTotals: null });
   return { jobs, unreadable };
-}
-
-/**
- * Whether the job's row must be written: new, changed, or not seen since a person confirmed the company. Jobs seen
- * after that prove the company.
- */
-function isWritten(job: JobItem, known: JobSnapshot | undefined, confirmedAt: number): boolean {
-  return known === undefined || known.seenAt <= confirmedAt || JSON.stringify(known.record) !== JSON.stringify(job);
 }

@@ -6,8 +6,7 @@ import { openHiresAfter, openHiresSince } from '../../src/store/hire-states.ts';
 import { hiresInState, hiresOfEnrolments } from '../../src/store/hires.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { onePage } from '../presence/fetch-job-candidates.ts';
-import { waitsForOnboarding } from './decisions.ts';
-import { afterPage, type Run } from './run.ts';
+import { afterPage, type Run, waitsForOnboarding } from './run.ts';
 
 const PAGE = 100;
 /** Enrolments read by id in one step. */
@@ -129,14 +128,11 @@ export async function signalUnfollowed({ deps, tenantId, counts }: Run): Promise
     return true;
   }
   log.error({ tenantId, hires: lost.length, some: lost.slice(0, 10) }, 'open hires had no workflow');
-  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message: unfollowedText(lost.length) }, 0);
-  return true;
-}
-
-/** Names nobody, because an alarm may outlast an erasure. */
-function unfollowedText(hires: number): string {
-  return (
+  // Names nobody, because an alarm may outlast an erasure.
+  const hires = lost.length;
+  const message =
     `Temporal had no workflow for ${count(hires, 'open hire')}; hirebridge started them again, ` +
-    `and the worker's log names them. Temporal lost its history, or the store was restored from a backup.`
-  );
+    `and the worker's log names them. Temporal lost its history, or the store was restored from a backup.`;
+  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message }, 0);
+  return true;
 }

@@ -214,26 +214,18 @@ async function pushRequisition(run: RequisitionRun, requisition: Requisition): P
   return row?.state === 'held' ? takeAnswer(run, wanted, row) : create(run, wanted, row);
 }
 
-async function known(
-  run: RequisitionRun,
-  {
-    wanted,
-    job,
-    row,
-    id,
-  }: { wanted: WantedJob | { reason: string }; job: ListedJob; row?: RequisitionRow | undefined; id: string },
-): Promise<Pushed> {
+interface Matched {
+  id: string;
+  wanted: WantedJob | { reason: string };
+  job: ListedJob;
+  row?: RequisitionRow | undefined;
+}
+
+async function known(run: RequisitionRun, { wanted, job, row, id }: Matched): Promise<Pushed> {
   if (row?.state !== 'created' || row.job_id !== job.id)
     await linkRequisition(run.deps.store, { tenant_id: run.key.tenantId, requisition_id: id }, job.id);
   if ('reason' in wanted) return { kind: 'quarantined', reason: wanted.reason };
   return { kind: 'known', wanted, job, isNew: row?.run_id === run.runId };
-}
-
-async function create(run: RequisitionRun, wanted: WantedJob, before: RequisitionRow | undefined): Promise<Pushed> {
-  const created = await createJob(run, wanted, before);
-  if (created.kind === 'created') return { kind: 'created', wanted };
-  if (created.kind === 'refused') return { kind: 'quarantined', reason: created.reason };
-  return { kind: 'waiting', waitMs: run.deps.limits.giveUpMs + run.deps.limits.partnerLagMs };
 }
 
 /** Settles a request without an answer: its job is found, or missing after the deadline, or a person must tell. */
@@ -294,52 +286,41 @@ function isOfAnother({ rows, settings }: RequisitionRun, { id, values }: ListedJ
   return [...rows.values()].some((row) => row.job_id === id && row.requisition_id !== requisitionId);
 }
 
-/** Outcome of asking for a job. unknown: the request was sent but no answer came. taken: another run handles it. */
-type Created = { kind: 'created' } | { kind: 'refused'; reason: string } | { kind: 'unknown' | 'taken' };
-
 /**
  * Asks for a job at most once: stores the intent, calls, stores the outcome. The caller must have looked for the job
  * first.
  */
-async function createJob(run: RequisitionRun, wanted: WantedJob, before: RequisitionRow | undefined): Promise<Created> {
-  const { deps, key, runId, connection } = run;
+async function create(run: RequisitionRun, wanted: WantedJob, before: RequisitionRow | undefined): Promise<Pushed> {
+  const { deps, key, runId, connection, settings } = run;
   const { store, limits } = deps;
   const { tenantId } = key;
-  const body = bodyOf(run, wanted);
+  const { id, fields, values } = wanted;
+  const sent = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
+  const customFields = { ...sent, [settings.reference]: id };
+  // Section 2.2 wants a state, empty in countries without states.
+  const body = { status: 'DRAFT', state: '', ...fields, customFields } as JobInput;
   const clock = startClock();
-  if (!(await sendRequisition(store, { tenantId, requisitionId: wanted.id, runId }, before, limits.giveUpMs)))
-    return { kind: 'taken' };
-  const batchId = await note(run, wanted);
+  const waiting = { kind: 'waiting', waitMs: limits.giveUpMs + limits.partnerLagMs } as const;
+  // Another run handles it.
+  if (!(await sendRequisition(store, { tenantId, requisitionId: id, runId }, before, limits.giveUpMs))) return waiting;
+  const changes = newValues({ status: 'DRAFT', ...fields, ...sent });
+  const write = { target: 'job', recordId: id, kind: 'create' as const, changes, sensitive: [] };
+  const batchId = await recordWrites(store, originOf(run, run.mapping.hash), [write]);
   const requisition = { tenant_id: tenantId, requisition_id: wanted.id };
   try {
     const { signal, beforeSend } = guardFor('create-job', limits.giveUpMs, clock, run.sinceLook);
     const job = await connection.partner.jobs.create({ body }, { signal, beforeSend });
     await linkRequisition(store, requisition, String(job.id));
     await settleWrites(store, batchId, 'done');
-    return { kind: 'created' };
+    return { kind: 'created', wanted };
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') return { kind: 'unknown' };
+    if (error.action === 'unknown') return waiting;
     await settleRequisition(store, requisition, { state: 'absent' });
     await settleWrites(store, batchId, error.action === 'reject' ? 'refused' : 'absent');
     if (error.action !== 'reject') throw error;
-    return { kind: 'refused', reason: error.message };
+    return { kind: 'quarantined', reason: error.message };
   }
-}
-
-function bodyOf({ settings }: RequisitionRun, { id, fields, values }: WantedJob): JobInput {
-  const customFields = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
-  const own = { ...customFields, [settings.reference]: id };
-  // Section 2.2 wants a state, empty in countries without states.
-  return { status: 'DRAFT', state: '', ...fields, customFields: own } as JobInput;
-}
-
-function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<string> {
-  const sent = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
-  const changes = newValues({ status: 'DRAFT', ...fields, ...sent });
-  return recordWrites(run.deps.store, originOf(run, run.mapping.hash), [
-    { target: 'job', recordId: id, kind: 'create', changes, sensitive: [] },
-  ]);
 }
 
 /** One pass over the open requisitions, with what both sides held when it began. */

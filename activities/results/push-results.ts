@@ -43,7 +43,13 @@ export async function pushResults(context: PushContext): Promise<void> {
   beat();
   const people = await readPeople(context, results);
   beat();
-  await assertFewReplaced(context, people);
+  // A rule that names the wrong field would replace that field's values.
+  const isReplaced = ({ old }: Person['missing'][number]): boolean => old !== undefined && old !== '';
+  const replaced = people.filter(({ missing }) => missing.some(isReplaced)).length;
+  const message =
+    `Results of ${replaced} people would replace another value in a custom field, more than ${MOST_REPLACED}. ` +
+    'None was written.';
+  await assertFew(context, { fresh: replaced, most: MOST_REPLACED, code: 'MASS_RESULTS', message });
   for (const some of batchesOf(people, AT_ONCE)) {
     await assertOurs(context);
     await write(context, some);
@@ -190,15 +196,6 @@ function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]
   return { wanted, wrong };
 }
 
-/** A rule that names the wrong field would replace that field's values. */
-async function assertFewReplaced(context: PushContext, people: readonly Person[]): Promise<void> {
-  const replaced = people.filter(({ missing }) => missing.some(({ old }) => old !== undefined && old !== ''));
-  const message =
-    `Results of ${replaced.length} people would replace another value in a custom field, more than ${MOST_REPLACED}. ` +
-    'None was written.';
-  await assertFew(context, { fresh: replaced.length, most: MOST_REPLACED, code: 'MASS_RESULTS', message });
-}
-
 // Writing results.
 
 /** If the partner refuses a whole request, each person is sent alone, so that one person's values spoil no others. */
@@ -229,12 +226,6 @@ function writeOf({ candidateId, jobCandidateId, missing }: Person): NewWrite {
   const changes = Object.fromEntries(
     missing.map(({ value, old }) => [value.customFieldId, { ...(old === undefined ? {} : { old }), new: value.value }]),
   );
-  return {
-    target: 'custom-fields',
-    recordId: jobCandidateId,
-    foreignId: candidateId,
-    kind: 'update',
-    changes,
-    sensitive: [],
-  };
+  const target = 'custom-fields';
+  return { target, recordId: jobCandidateId, foreignId: candidateId, kind: 'update', changes, sensitive: [] };
 }

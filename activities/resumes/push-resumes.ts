@@ -59,7 +59,10 @@ export async function pushResumes(context: PushContext): Promise<void> {
   assertAnswered(run, 'A batch of resumes');
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   const { rows } = await readResumes(deps.store, key.tenantId);
-  for (const row of rows.values()) if (row.state === 'refused') tell(run, row, 'quarantined', reasonOf(row.code));
+  for (const row of rows.values()) {
+    const reason = REASONS[row.code ?? ''] ?? `the hiring platform refused it: ${row.code ?? 'no reason given'}`;
+    if (row.state === 'refused') tell(run, row, 'quarantined', `${reason}; ${AGAIN}`);
+  }
   if (isWhole && !isHeldBack(run)) await forgetAllowed(deps.store, key);
 }
 
@@ -90,10 +93,6 @@ const REASONS: Readonly<Record<string, string>> = {
   BATCH_FAILED: 'the hiring platform failed before it read the batch: its job or the subscription ended',
   UNCLEAR: 'the hiring platform does not show whether it found a known person in it, or nobody: check the job',
 };
-
-function reasonOf(code: string | null): string {
-  return `${REASONS[code ?? ''] ?? `the hiring platform refused it: ${code ?? 'no reason given'}`}; ${AGAIN}`;
-}
 
 // Outcomes of earlier requests.
 

@@ -20,7 +20,7 @@ import {
 import { forgetAllowed } from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { readText } from '../../src/values/transforms.ts';
-import { ownValues } from '../fields/field-values.ts';
+import { ownValues } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
 import { ifShown } from '../invitations/ask-partner.ts';
@@ -266,7 +266,8 @@ async function knownOf(run: Run, { lead, before }: Planned): Promise<Known> {
   if (before?.state === 'sent' && before.code === NO_APPLICATION) return { refusal: NO_APPLICATION };
   if (known === 'other') return { refusal: 'PHONE_OF_ANOTHER' };
   if (person === undefined) return lead.email === undefined ? { refusal: 'NO_EMAIL' } : {};
-  if (await hasStopped(run, person.id)) return { waits: CONSENT_OVER };
+  const candidate = { kind: 'candidate', id: person.id } as const;
+  if ((await stoppedAmong(run.deps.store, run.key.tenantId, [candidate]))(candidate)) return { waits: CONSENT_OVER };
   // Write the consent first, so that nobody is in the job without it if this run crashes. It is valid without a job
   // too.
   return (await carryConsent(run, lead, person.id)) ? { person } : { refusal: NO_CONSENT };
@@ -338,11 +339,6 @@ async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Pers
   return ids.some(isErased);
 }
 
-async function hasStopped({ deps, key }: Run, id: string): Promise<boolean> {
-  const candidate = { kind: 'candidate', id } as const;
-  return (await stoppedAmong(deps.store, key.tenantId, [candidate]))(candidate);
-}
-
 /**
  * Writes the date of consent unless the candidate shows one, which may be newer. Returns false if the partner refuses
  * it.
@@ -385,14 +381,10 @@ async function noteThere(
     : await sendLead(store, run.key.tenantId, { ...lead, before }, { writeId: null, budgetMs: 0 });
   if (row === undefined) return;
   const ids = { candidate_id: there.id, job_candidate_id: there.jobCandidateId };
-  await settleLead(store, row, { state: 'done', ...ids, code: codeOf(isOurs, hasConsent) });
+  const code = isOurs ? null : 'ALREADY_THERE';
+  await settleLead(store, row, { state: 'done', ...ids, code: hasConsent ? code : NO_CONSENT });
   if (hasConsent) tell(run, lead, isOurs ? 'created' : 'unchanged');
   else tellRefused(run, lead, NO_CONSENT);
-}
-
-function codeOf(isOurs: boolean, hasConsent: boolean): string | null {
-  if (!hasConsent) return NO_CONSENT;
-  return isOurs ? null : 'ALREADY_THERE';
 }
 
 async function add(run: Run, planned: Planned, person: Person | undefined, sinceRead: Elapsed): Promise<void> {
@@ -419,7 +411,8 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   const { data } = sent.answer;
   // Somebody made the candidate between our look-up and this request, so the partner ignored all but the e-mail.
   const isRaced = person === undefined && data.isExisting === true;
-  const jobCandidateId = data.jobCandidateId ?? (await shownInJob(run, lead));
+  const known = data.jobCandidateId ? undefined : await findPerson(run, lead);
+  const jobCandidateId = data.jobCandidateId ?? (known === 'other' ? undefined : known?.jobCandidateId);
   if (jobCandidateId === undefined) {
     await settleLead(store, row, { state: 'sent', code: NO_APPLICATION });
     return waitFor(run, limits.giveUpMs);
@@ -429,11 +422,6 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   if (isRaced) return noteThere(run, { lead, before: row }, { id, email: '', jobCandidateId });
   await settleLead(store, row, { state: 'done', candidate_id: id, job_candidate_id: jobCandidateId });
   tell(run, lead, 'created');
-}
-
-async function shownInJob(run: Run, lead: Lead): Promise<string | undefined> {
-  const known = await findPerson(run, lead);
-  return known === 'other' ? undefined : known?.jobCandidateId;
 }
 
 /** A person the partner already knows is named by e-mail only, so that none of their data changes. */

@@ -42,7 +42,7 @@ export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () 
       return { full: rewrite, firstPage: firstPageOf(pullStreams[stream]), mode };
     },
     stepOf,
-    work: async (connection, run) => readOn({ ...(await openReading(deps, connection, key, run)), beat }, input, beat),
+    work: async (connection, run) => readOn({ ...(await openReading(deps, connection, key, run)), beat }, input),
     refuses: (error, state) => refusalOf(deps, key, error, state),
   });
 }
@@ -62,35 +62,24 @@ async function resolveMode(
   return hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 'full' : 'incremental';
 }
 
-async function readOn(reading: Reading, { recordId }: PullInput, beat: Beat): Promise<StreamStep> {
+async function readOn(reading: Reading, { recordId }: PullInput): Promise<StreamStep> {
   const { deps, key } = reading;
   const mode = reading.run.mode ?? 'full';
-  const isOurs = mode === 'full' ? await readWhole(reading, beat) : await readSome(reading, { mode, recordId }, beat);
-  if (!isOurs) return { state: 'superseded' };
+  if (!(await readMode(reading, mode, recordId))) return { state: 'superseded' };
   const { run } = reading;
   if (run.state !== 'running') deps.log.info({ ...key, mode, state: run.state, ...countsOf(run) }, 'stream synced');
   return stepOf(run);
 }
 
-async function readWhole(reading: Reading, beat: Beat): Promise<boolean> {
-  if (followsHints(reading.stream)) {
-    const drained = await drainHints(reading, beat);
-    if (drained !== 'over') return drained === 'more';
-  }
-  return (await readList(reading, beat)) === 'over';
-}
-
-async function readSome(
-  reading: Reading,
-  { mode, recordId }: { mode: StreamMode; recordId: string | undefined },
-  beat: Beat,
-): Promise<boolean> {
+/** Returns false if another run took over. */
+async function readMode(reading: Reading, mode: StreamMode, recordId: string | undefined): Promise<boolean> {
   if (mode === 'one' && recordId !== undefined) {
     if (!(await readOne(reading, recordId))) return false;
-  } else {
-    const drained = await drainHints(reading, beat);
+  } else if (mode !== 'full' || followsHints(reading.stream)) {
+    const drained = await drainHints(reading);
     if (drained !== 'over') return drained === 'more';
   }
+  if (mode === 'full') return (await readList(reading)) === 'over';
   const { page, total, quarantined } = reading.run;
   const counts = { unchanged: 0, created: 0, updated: 0, quarantined: 0 };
   return commit(reading, { next: page, records: 0, total, counts, state: quarantined > 0 ? 'partial' : 'done' });
@@ -105,16 +94,12 @@ async function refusalOf(
 ): Promise<{ code: string; message: string }> {
   const wasRead = (state?.whole_at ?? null) !== null;
   if (error.status !== 403 || !wasRead) return error;
-  const lost = { code: 'PERMISSION_LOST', message: permissionLost(key, error) };
+  const message =
+    `The key may no longer read ${key.stream}: ${error.message} [${error.code}] Landed records stay as they are. ` +
+    `Give the key its permission back, then: hirebridge resume ${key.tenantId} ${key.stream}`;
+  const lost = { code: 'PERMISSION_LOST', message };
   await holdStream(store, key, lost);
   return lost;
-}
-
-function permissionLost({ tenantId, stream }: Reading['key'], { code, message }: ConnectorError): string {
-  return (
-    `The key may no longer read ${stream}: ${message} [${code}] Landed records stay as they are. Give the key ` +
-    `its permission back, then: hirebridge resume ${tenantId} ${stream}`
-  );
 }
 
 /**
@@ -130,16 +115,15 @@ const TOGETHER = 4;
 const LONG_PASS = 2_000;
 
 /** Reads and lands some pages from the run's cursor on. */
-async function readList(reading: Reading, beat: Beat): Promise<'over' | 'superseded'> {
+async function readList(reading: Reading): Promise<'over' | 'superseded'> {
   const end = performance.now() + BATCH_MS;
   const room = createHeapRoom();
-  const settled: Beat = (details) => {
+  const isSettled = (): void => {
     if (reading.run.seen >= LONG_PASS) room.take();
-    beat(details);
   };
   try {
     for (;;) {
-      const ended = await readSegment(reading, end, settled);
+      const ended = await readSegment(reading, end, isSettled);
       if (ended !== 'next') return ended;
     }
   } finally {
@@ -147,7 +131,11 @@ async function readList(reading: Reading, beat: Beat): Promise<'over' | 'superse
   }
 }
 
-async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'over' | 'superseded' | 'next'> {
+async function readSegment(
+  reading: Reading,
+  end: number,
+  isSettled: () => void,
+): Promise<'over' | 'superseded' | 'next'> {
   const { segment } = reading.run;
   const isWanted = (page: number): boolean =>
     reading.run.state === 'running' &&
@@ -155,7 +143,7 @@ async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'
     performance.now() < end &&
     page <= lastPageOf(reading.run);
   for (;;) {
-    const ended = await readInto(reading, isWanted, beat);
+    const ended = await readInto(reading, isWanted, isSettled);
     if (ended === 'superseded') return 'superseded';
     if (ended === 'over') break;
     // From here on, one page at a time, so that no answer is older than the one before it.
@@ -173,7 +161,7 @@ async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'
 async function readInto(
   reading: Reading,
   isWanted: (page: number) => boolean,
-  beat: Beat,
+  isSettled: () => void,
 ): Promise<'over' | 'superseded' | { pages: number }> {
   const { segment } = reading.run;
   const isOn = (): boolean => reading.run.state === 'running' && reading.run.segment === segment;
@@ -185,24 +173,18 @@ async function readInto(
         rest = [await fetchPage(reading, reading.run.page), ...rest.slice(1)];
       const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, rest[0]?.page) : 0;
       if (slipped > 0) return { pages: slipped };
-      const some = rest.slice(0, joinable(reading, rest));
-      if (!(await settlePages(reading, some)) || !(await drainBetweenPages(reading, beat))) return 'superseded';
+      const pages = rest.map(({ page }) => page);
+      // If an entry of the list may become several records, only a page that was read tells whether it is the last.
+      const some = rest.slice(0, reading.stream.toRecords === undefined ? countJoinable(reading.run, pages) : 1);
+      if (!(await settlePages(reading, some)) || !(await drainBetweenPages(reading))) return 'superseded';
       const { page: next, seen, total } = reading.run;
-      beat({ page: next, seen, total });
+      isSettled();
+      reading.beat({ page: next, seen, total });
       rest = rest.slice(some.length);
     }
     if (!isOn()) break;
   }
   return 'over';
-}
-
-/** If an entry of the list may become several records, only a page that was read tells whether it is the last. */
-function joinable({ run, stream }: Reading, pages: readonly Fetched[]): number {
-  if (stream.toRecords !== undefined) return 1;
-  return countJoinable(
-    run,
-    pages.map(({ page }) => page),
-  );
 }
 
 async function fetchPage(reading: Reading, page: number): Promise<Fetched> {
@@ -273,21 +255,21 @@ const BATCH = 100;
 const HRIS_MS = 30_000;
 
 /** Reads all records with hints by their ids. `more`: the rest is left to the run's next activity. */
-async function drainHints(reading: Reading, beat: Beat): Promise<'over' | 'superseded' | 'more'> {
+async function drainHints(reading: Reading): Promise<'over' | 'superseded' | 'more'> {
   const end = performance.now() + BATCH_MS;
   for (;;) {
     const hints = await nextHints(reading);
     if (hints.length === 0) return 'over';
     if (performance.now() >= end) return 'more';
-    if (!(await landHinted(reading, hints, { beat, end }))) return 'superseded';
+    if (!(await landHinted(reading, hints, end))) return 'superseded';
   }
 }
 
 /** The same during a long pass, once a whole call's worth of hints is waiting. */
-async function drainBetweenPages(reading: Reading, beat: Beat): Promise<boolean> {
+async function drainBetweenPages(reading: Reading): Promise<boolean> {
   if (!followsHints(reading.stream)) return true;
   const hints = await nextHints(reading);
-  return hints.length < BATCH || landHinted(reading, hints, { beat, end: performance.now() + BATCH_MS });
+  return hints.length < BATCH || landHinted(reading, hints, performance.now() + BATCH_MS);
 }
 
 async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
@@ -295,14 +277,11 @@ async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
   return hints.filter(({ recordId }) => recordId !== WHOLE_LIST).slice(0, BATCH);
 }
 
-interface Drain {
-  beat: Beat;
-  /** After this time, no further part of a list is begun. */
-  end: number;
-}
-
-/** Lands records with hints, then clears their hints; parts of a list are cleared one by one. */
-async function landHinted(reading: Reading, hints: readonly Hint[], drain: Drain): Promise<boolean> {
+/**
+ * Lands records with hints, then clears their hints; parts of a list are cleared one by one, and none is begun after
+ * `end`.
+ */
+async function landHinted(reading: Reading, hints: readonly Hint[], end: number): Promise<boolean> {
   const { deps, key } = reading;
   const ids = hints.map(({ recordId }) => recordId);
   const gone = new Set(hints.filter((hint) => hint.gone).map((hint) => hint.recordId));
@@ -316,12 +295,12 @@ async function landHinted(reading: Reading, hints: readonly Hint[], drain: Drain
   const parts = await partsOf(reading, parent.param, ofRecords);
   for (const [id, about] of Map.groupBy(hints, ({ recordId }) => parts.get(recordId) ?? recordId)) {
     if (recordHinted(id) !== undefined) continue;
-    if (!(await landPart(reading, { [parent.param]: id }, drain.beat))) return false;
+    if (!(await landPart(reading, { [parent.param]: id }))) return false;
     await clearHints(deps.store, key.tenantId, key.stream, about);
-    if (performance.now() >= drain.end) return true;
+    if (performance.now() >= end) return true;
   }
   const sought = ofRecords.filter(({ recordId }) => !parts.has(recordId));
-  return sought.length === 0 || seekRecords(reading, parent, sought, drain);
+  return sought.length === 0 || seekRecords(reading, parent, sought, end);
 }
 
 /** For each hint, the part of the list that the record was in when it landed, according to its row. */
@@ -333,14 +312,11 @@ async function partsOf(
   if (hints.length === 0) return new Map();
   const ids = hints.map(({ recordId }) => recordHinted(recordId) ?? recordId);
   const rows = await landing.read(key.stream, ids, { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) });
-  const known = rows.flatMap(({ id, fields }) =>
-    isNamed(fields[param]) ? [[id, String(fields[param])] as const] : [],
-  );
-  return new Map(known.map(([id, part]) => [hintOfRecord(id), part]));
-}
-
-function isNamed(value: unknown): boolean {
-  return (typeof value === 'string' && value !== '') || typeof value === 'number';
+  const known = rows.flatMap(({ id, fields: { [param]: part } }) => {
+    const isNamed = (typeof part === 'string' && part !== '') || typeof part === 'number';
+    return isNamed ? [[hintOfRecord(id), String(part)] as const] : [];
+  });
+  return new Map(known);
 }
 
 /**
@@ -351,7 +327,7 @@ async function seekRecords(
   reading: Reading,
   parent: NonNullable<Reading['stream']['parent']>,
   hints: readonly Hint[],
-  { beat, end }: Drain,
+  end: number,
 ): Promise<boolean> {
   const { deps, key, connection } = reading;
   const { rules = [] } = connection.tenant.invitations ?? {};
@@ -360,14 +336,10 @@ async function seekRecords(
   const isOurs = (part: Record<string, unknown>): boolean => ours.has(String(part[parent.param]));
   const left = new Map(hints.map((hint) => [recordHinted(hint.recordId) ?? '', hint]));
   for (const part of [...segments.filter(isOurs), ...segments.filter((one) => !isOurs(one))]) {
-    if (!(await landPart(reading, part, beat))) return false;
+    if (!(await landPart(reading, part))) return false;
     const shown = [...left].filter(([id]) => reading.readById.has(id));
-    await clearHints(
-      deps.store,
-      key.tenantId,
-      key.stream,
-      shown.map(([, hint]) => hint),
-    );
+    const over = shown.map(([, hint]) => hint);
+    await clearHints(deps.store, key.tenantId, key.stream, over);
     for (const [id] of shown) left.delete(id);
     if (left.size === 0) return true;
     if (performance.now() < end) continue;
@@ -380,7 +352,7 @@ async function seekRecords(
 }
 
 /** Lands one whole part of the list, named by the record that the part belongs to. */
-async function landPart(reading: Reading, part: Record<string, unknown>, beat: Beat): Promise<boolean> {
+async function landPart(reading: Reading, part: Record<string, unknown>): Promise<boolean> {
   const stream = { ...reading.stream, segments: [part] };
   let before: string | undefined;
   for (let [at, read] = [firstPageOf(stream), 0]; ; at += 1) {
@@ -396,7 +368,7 @@ async function landPart(reading: Reading, part: Record<string, unknown>, beat: B
     await forgetMissing(reading.deps.store, reading.key, readableIds(page));
     const { seen, total } = reading.run;
     if (!(await commitBeside(reading, landed, { records }))) return false;
-    beat({ page: at, seen, total });
+    reading.beat({ page: at, seen, total });
     read += records;
     if (page.total !== undefined && read >= page.total) return true;
   }

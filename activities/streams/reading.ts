@@ -40,8 +40,7 @@ import { type PullStream, withTables } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams, type StreamName } from '../../src/streams/streams.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
-import { fittedMapping } from '../fields/custom-fields.ts';
-import { currentRecords } from '../fields/field-values.ts';
+import { currentRecords, fittedMapping } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
 
 /** One activity's part of a run. */
@@ -107,7 +106,7 @@ export async function openReading(
     recognition:
       isLookup(stream) || stream === 'consents'
         ? undefined
-        : recognitionOf(stream, mapping, namesOf(connection, stream)),
+        : recognitionOf(stream, mapping, connection.overrides.fieldNames[pullStreams[stream].list.id]),
     run,
     state: await readStreamState(store, key),
     tally: parts?.isUnsure === true ? { ...tally, isUnsure: true } : tally,
@@ -120,10 +119,6 @@ export async function openReading(
     readById: new Map(),
     beat: () => undefined,
   };
-}
-
-function namesOf({ overrides }: Connection, stream: PullName): Record<string, string> {
-  return overrides.fieldNames[pullStreams[stream].list.id] ?? {};
 }
 
 /** The parts stay the same during a run, no matter which process continues it, because its cursor counts them. */
@@ -151,35 +146,24 @@ async function openLanding(deps: ActivityDeps, connection: Connection, { tenantI
   return { landing, mapping: await withTables(store, tenantId, fitted) };
 }
 
-/** Whether there is a known reason for every row to change: another mapping, or a person's request. */
-function isExpectedToChange({ run, state, destination }: Reading): boolean {
-  return run.is_full === 1 || state === undefined || state.mapping_hash !== destination.origin.mappingHash;
-}
-
 /** Advances the run past the landed records. Returns false if another run took over. */
 export async function commit(reading: Reading, page: CommittedPage): Promise<boolean> {
   const { deps, key, run, tally } = reading;
   const committed = { ...page, seenSoFar: run.seen, tally: JSON.stringify(tally) };
   if (!(await commitPage(deps.store, key, run.run_id, committed))) {
-    if (await isStillOurs(reading)) throw attemptedTwice(reading);
-    return false;
+    if (!(await isStillOurs(reading))) return false;
+    // An attempt whose heartbeat came too late runs on beside the next attempt. If both counted pages, the list would
+    // end before its last pages.
+    throw new ConnectorError({
+      code: 'ATTEMPTED_TWICE',
+      action: 'retry',
+      message:
+        `An earlier attempt is still reading ${key.tenantId} ${key.stream}. This one continues from where that one ` +
+        'is.',
+    });
   }
   reading.run = advance(run, committed);
   return true;
-}
-
-/**
- * An attempt whose heartbeat came too late runs on beside the next attempt. If both counted pages, the list would end
- * before its last pages.
- */
-function attemptedTwice({ key }: Reading): ConnectorError {
-  return new ConnectorError({
-    code: 'ATTEMPTED_TWICE',
-    action: 'retry',
-    message:
-      `An earlier attempt is still reading ${key.tenantId} ${key.stream}. This one continues from where that one ` +
-      'is.',
-  });
 }
 
 /**
@@ -201,17 +185,31 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
   if (page === undefined) return NOTHING_LANDED;
   const changes = new Map<string, RowChange>();
   let rows: readonly RowFacts[] = [];
+  const { deps, connection, key } = reading;
   const tallied = () => tallyPage(reading.tally, rows, [...changes.values()]);
   const guard = async (some: readonly RowChange[]): Promise<void> => {
     for (const change of some) changes.set(change.row.id, change);
-    if (!(await isStillOurs(reading))) throw takenOver(reading);
-    if (isExpectedToChange(reading)) return;
+    if (!(await isStillOurs(reading)))
+      throw new ConnectorError({
+        code: 'RUN_TAKEN_OVER',
+        action: 'retry',
+        message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes no more.`,
+      });
+    // There may be a known reason for every row to change: another mapping, or a person's request.
+    const { run, state, destination } = reading;
+    if (run.is_full === 1 || state === undefined || state.mapping_hash !== destination.origin.mappingHash) return;
     const excess = judgeChanges(tallied(), reading.state?.landed ?? null);
     if (excess === undefined) return;
-    if (pages > 1) throw tooMuchAsOne(reading, pages);
+    if (pages > 1)
+      throw new ConnectorError({
+        code: TOO_MUCH_AS_ONE,
+        action: 'retry',
+        message:
+          `${pages} pages of ${key.tenantId} ${key.stream} would change too much at once: they are landed one at a ` +
+          'time.',
+      });
     await stopAt(reading, excess, changes.size);
   };
-  const { deps, connection, key } = reading;
   const { items: current, leftOut } = await currentItems(reading, page.items);
   const refused = await refusedRecords(deps.store, connection.tenant, key.stream, current);
   const items = refused.size === 0 ? current : current.filter((item) => !refused.has(String(item['id'])));
@@ -270,24 +268,7 @@ async function currentItems(
   return { items: current.map((record) => record[name] ?? {}), leftOut: [] };
 }
 
-function tooMuchAsOne({ key }: Reading, pages: number): ConnectorError {
-  return new ConnectorError({
-    code: TOO_MUCH_AS_ONE,
-    action: 'retry',
-    message:
-      `${pages} pages of ${key.tenantId} ${key.stream} would change too much at once: they are landed one at a ` +
-      'time.',
-  });
-}
-
-function takenOver({ key }: Reading): ConnectorError {
-  return new ConnectorError({
-    code: 'RUN_TAKEN_OVER',
-    action: 'retry',
-    message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes no more.`,
-  });
-}
-
+/** Tells Temporal how far an activity is; shown there and repeated by every later heartbeat. */
 export type Beat = (details: unknown) => void;
 
 /** The run that an activity is part of. */
@@ -309,8 +290,6 @@ interface RunPart<Step> {
   refuses?(error: ConnectorError, state: StreamState | undefined): Promise<{ code: string; message: string }>;
 }
 
-type EarlyStep = { state: 'refused'; code: string } | { state: 'busy' | 'superseded' };
-
 /**
  * Does one activity's part of a run, for any kind of stream. A cause that only a person can remove ends the run; the
  * schedule starts the next one.
@@ -319,12 +298,13 @@ export function inRun<Step>(
   deps: ActivityDeps,
   { tenantId, stream, runId, begun }: RunKey,
   part: RunPart<Step>,
-): Promise<Step | EarlyStep> {
+): Promise<Step | { state: 'refused'; code: string } | { state: 'busy' | 'superseded' }> {
   const key = { tenantId, stream };
   return guarded(deps, tenantId, async (connection) => {
     const state = await readStreamState(deps.store, key);
-    const stop = stopOf(state);
-    if (stop !== undefined) return stop;
+    // A stream that is paused, or held as a whole, does nothing until a person resumes it.
+    const held = heldCodes(state).find((one) => !isOfPart(one)) ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
+    if (held !== undefined) return { state: 'refused', code: held };
     const run = await beginRun(deps.store, key, { runId, ...(await part.begins(connection, state)) });
     if (run === undefined) return { state: begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return part.stepOf(run);
@@ -342,10 +322,4 @@ export function inRun<Step>(
       return { state: 'refused', code };
     }
   });
-}
-
-/** A stream that is paused, or held as a whole, does nothing until a person resumes it. */
-function stopOf(state: StreamState | undefined): { state: 'refused'; code: string } | undefined {
-  const code = heldCodes(state).find((one) => !isOfPart(one)) ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
-  return code === undefined ? undefined : { state: 'refused', code };
 }

@@ -5,7 +5,6 @@ import { addHints, clearHintsUntil } from '../../src/store/hints.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
-import type { StreamRow } from '../../src/store/schema.ts';
 import {
   addMissing,
   believeMissing,
@@ -13,7 +12,6 @@ import {
   forgetMissing,
   type KeptPage,
   keepPages,
-  type Missing,
   readKeptPages,
   readMissing,
   readSeenIds,
@@ -228,8 +226,11 @@ async function endPass(reading: Reading): Promise<{ skipped: number; isShort: bo
   const gone = isUnsure ? [] : await settleMissing(reading, landed, missing);
   if (!isUnsure) await noteMarked(reading, seen);
   const removed = await removeGone(reading, gone);
-  await releaseUnlisted(reading, seen);
-  const { stream } = reading;
+  const { stream, quarantine } = reading;
+  // Records that were read by id, quarantined, and are no longer in the list.
+  const unlisted = quarantine.filter((row) => row.page === NO_PAGE && !seen.has(row.record_key));
+  const over = unlisted.map((row) => row.record_key);
+  if (over.length > 0) await changeQuarantine(deps.store, key, run.run_id, { page: NO_PAGE, over, news: [] });
   const until = Number(run.started_at);
   const about = stream.fetch === undefined ? undefined : [WHOLE_LIST];
   await clearHintsUntil(deps.store, { ...key, until }, about);
@@ -298,30 +299,17 @@ async function settleMissing(reading: Reading, landed: number, missing: readonly
   const unbelieved = missing.filter((id) => !isBelieved(id));
   const excess = judgeMissing(unbelieved.length, landed - missing.length + unbelieved.length);
   if (excess !== undefined) await stopAt(reading, excess, unbelieved.length);
-  const again = unbelieved.filter((id) => wasMissedBefore(known.get(id), run));
+  // Missed by an earlier pass. A run that takes up a dead worker's pass has its own id and the beginning of that pass.
+  const again = unbelieved.filter((id) => {
+    const before = known.get(id);
+    return before !== undefined && before.runId !== run.run_id && before.since <= Number(run.started_at);
+  });
   const first = unbelieved.filter((id) => !known.has(id));
   await addMissing(deps.store, key, { runId: run.run_id, ids: first, believed: false });
   await believeMissing(deps.store, key, again);
-  const stillMissing = new Set(missing);
-  await forgetMissing(
-    deps.store,
-    key,
-    [...known.keys()].filter((id) => !stillMissing.has(id)),
-  );
+  const back = [...new Set(known.keys()).difference(new Set(missing))];
+  await forgetMissing(deps.store, key, back);
   return [...missing.filter(isBelieved), ...again];
-}
-
-/** By an earlier pass. A run that takes up a pass of a dead worker has its own id and the beginning of that pass. */
-function wasMissedBefore(missing: Missing | undefined, { run_id, started_at }: StreamRow): boolean {
-  return missing !== undefined && missing.runId !== run_id && missing.since <= Number(started_at);
-}
-
-/** Releases records that were read by id, quarantined, and are no longer in the list. */
-async function releaseUnlisted({ deps, key, run, quarantine }: Reading, seen: SeenIds): Promise<void> {
-  const over = quarantine.filter((row) => row.page === NO_PAGE && !seen.has(row.record_key));
-  if (over.length === 0) return;
-  const change = { page: NO_PAGE, over: over.map((row) => row.record_key), news: [] };
-  await changeQuarantine(deps.store, key, run.run_id, change);
 }
 
 const LOOK_MS = 30_000;
@@ -372,7 +360,9 @@ function openPage(
 ): OpenedPage {
   if (prints === undefined) {
     const read = readRecords(stream, page, run.segment);
-    const items = stream.toRecords === undefined ? firstOfEach(read.items) : read.items;
+    // If a page shows a record twice, the first one counts, as below.
+    const first = new Map(read.items.toReversed().map((item) => [item['id'], item]));
+    const items = stream.toRecords === undefined ? [...first.values()].toReversed() : read.items;
     return { ...read, items, prints: new Map(), kept, isAsKept: false };
   }
   const unchanged = new Map<string, RowFacts>();
@@ -398,11 +388,6 @@ function openPage(
     return isFirst;
   });
   return { ...read, items, unreadable, unchanged: [...unchanged.values()], prints: byId, kept, isAsKept };
-}
-
-/** If a page shows a record twice, the first one counts, as in `openPage`. */
-function firstOfEach(items: RecordPage['items']): RecordPage['items'] {
-  return [...new Map(items.toReversed().map((item) => [item['id'], item])).values()].toReversed();
 }
 
 /** Row hashes of the known records, by id. */
@@ -435,15 +420,12 @@ async function keepOpened({ deps, key, recognition }: Reading, pages: readonly P
     if (page.isAsKept && rows.length === page.unchanged?.length) return [];
     const shown = [...readableIds(page), ...page.unreadable.flatMap(({ id }) => id ?? [])];
     const ids = [...new Set([...also, ...shown])].filter((id) => !erased.has(id)).toSorted();
-    const known = recognition === undefined ? null : encodeKnown(recognition, knownOf(page, rows));
+    const printed = rows.map((row) => [page.prints.get(row.id) ?? '', row] as const).filter(([print]) => print !== '');
+    const sorted = printed.toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const known = recognition === undefined ? null : encodeKnown(recognition, new Map(sorted));
     return page.kept?.known === known && page.kept.ids.join() === ids.join() ? [] : [[number, { ids, known }]];
   });
   await keepPages(deps.store, key, new Map(changed));
-}
-
-function knownOf({ prints }: OpenedPage, rows: readonly RowFacts[]): KnownRecords {
-  const known = rows.map((row) => [prints.get(row.id) ?? '', row] as const);
-  return new Map(known.filter(([print]) => print !== '').toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Ids per statement. */
@@ -459,10 +441,10 @@ export async function removeGone(reading: Reading, ids: readonly string[]): Prom
   const { deletion } = connection.tenant.streams[key.stream];
   if (deletion === 'ignore') return 0;
   // A table created before marking became the default may lack the column.
-  if (deletion === undefined && !(await canMark(reading))) return 0;
+  const marks = async () => destination.landing.marks?.(key.stream, { signal: AbortSignal.timeout(LOOK_MS) });
+  if (deletion === undefined && (await marks()) !== true) return 0;
   let removed = 0;
-  for (let from = 0; from < ids.length; from += BATCH) {
-    const some = ids.slice(from, from + BATCH);
+  for (const some of batchesOf(ids, BATCH)) {
     if (!(await isStillOurs(reading))) break;
     const signal = (): AbortSignal => AbortSignal.timeout(HRIS_MS);
     removed += await removeRows(destination, some, { mark: deletion !== 'delete', signal });
@@ -474,8 +456,4 @@ export async function removeGone(reading: Reading, ids: readonly string[]): Prom
       'gone records',
     );
   return removed;
-}
-
-async function canMark({ destination: { landing }, key }: Reading): Promise<boolean> {
-  return (await landing.marks?.(key.stream, { signal: AbortSignal.timeout(LOOK_MS) })) ?? false;
 }

@@ -110,7 +110,9 @@ function judgeEffect(tally: Tally, known: number, [side, effect]: [Side, Effect]
   const isMass = count > Math.max(few, known * share);
   if (!isMass && !(effect === 'emptied' && vanishes(tally, side))) return [];
   const what = `${count} of ${known} pairs ${says.replace('%in', PLACES[side])}`;
-  return [{ code, message: `${what} (${fieldsIn(tally, side, effect)}).`, pairs: count }];
+  const counts = fieldCounts(tally, side, effect).toSorted(([, a], [, b]) => b - a);
+  const fields = counts.map(([field, some]) => `${field} ${some}`).join(', ');
+  return [{ code, message: `${what} (${fields}).`, pairs: count }];
 }
 
 const SIDES: readonly Side[] = ['hris', 'partner'];
@@ -125,11 +127,6 @@ function vanishes(tally: Tally, side: Side): boolean {
     const filled = countOf(tally, 'filled', field);
     return filled > 0 && count > Math.max(LIMITS.emptied.few, filled * MOST_OF_A_FIELD);
   });
-}
-
-function fieldsIn(tally: Tally, side: Side, effect: Effect): string {
-  const counts = fieldCounts(tally, side, effect).toSorted(([, a], [, b]) => b - a);
-  return counts.map(([field, count]) => `${field} ${count}`).join(', ');
 }
 
 function fieldCounts(tally: Tally, ...key: [Side, Effect]): [string, number][] {

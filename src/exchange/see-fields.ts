@@ -96,11 +96,6 @@ export function storedForm(
   return 'form' in seen ? seen.form : undefined;
 }
 
-/** Form of a value in one field of one pair. */
-function fieldForm(pairId: string, field: CompiledField, value: FieldValue): string {
-  return formOf(saltOf(pairId, field.target), plainly(field, value));
-}
-
 function saltOf(pairId: string, target: string): string {
   return JSON.stringify([pairId, target]);
 }
@@ -112,17 +107,14 @@ function flowOf({ rule, amends }: CompiledField): FieldFlow {
   return { owner: owner ?? (direction === 'toPartner' ? 'hris' : 'partner'), conflict, report };
 }
 
-/** Whether a partner record that the rule reads is not shown; its values must then not count as emptied. */
-function notShown(field: CompiledField, sources: MappingSources): boolean {
-  return pathsRead(field).some(({ source }) => sources[source] === undefined);
-}
-
 /**
  * If the HR system's value may flow to the partner, a required field that is empty at the partner is waiting to be
  * filled.
  */
 function seePartner(field: CompiledField, salt: string, sources: MappingSources): SideValue {
-  if (notShown(field, sources)) return { seen: { unreadable: 'RECORD_NOT_SHOWN' }, value: null };
+  // Values of a record that the rule reads and that is not shown must not count as emptied.
+  if (pathsRead(field).some(({ source }) => sources[source] === undefined))
+    return { seen: { unreadable: 'RECORD_NOT_SHOWN' }, value: null };
   const result = evaluateField(field, sources);
   const isToBeFilled = 'code' in result && result.code === 'MISSING' && flowOf(field).owner !== 'partner';
   if (isToBeFilled) return { ...seenAs(field, salt, null), value: null };
@@ -188,11 +180,9 @@ function plainly(field: CompiledField, value: FieldValue): FieldValue {
   if (Array.isArray(value)) return value.map((item) => bareText(item.normalize('NFC')));
   if (typeof value !== 'string') return value;
   const text = bareText(value.normalize('NFC'));
-  return isAddress(field) ? text.toLowerCase() : text;
-}
-
-function isAddress({ from: [path] }: CompiledField): boolean {
-  return path !== undefined && 'field' in path && path.source === 'candidate' && path.field === 'email';
+  const [path] = field.from;
+  const isAddress = path !== undefined && 'field' in path && path.source === 'candidate' && path.field === 'email';
+  return isAddress ? text.toLowerCase() : text;
 }
 
 /** Partner records that hold only this value. */
@@ -248,7 +238,10 @@ export function hiredForms({ fields }: Pick<Mapping, 'fields'>, pairId: string, 
   if (hired.kind === 'link') return {};
   const known = fields.filter(({ target }) => hired.kind === 'create' || target in hired.fields);
   return Object.fromEntries(
-    known.map((field) => [field.target, fieldForm(pairId, field, hired.fields[field.target] ?? null)]),
+    known.map((field) => {
+      const plain = plainly(field, hired.fields[field.target] ?? null);
+      return [field.target, formOf(saltOf(pairId, field.target), plain)];
+    }),
   );
 }
 

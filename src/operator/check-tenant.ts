@@ -1,4 +1,4 @@
-import { assertKnownCompany } from '../../activities/assert-known-company.ts';
+import { assertKnownCompany } from '../../activities/guarded.ts';
 import { withCode } from '../docs.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';

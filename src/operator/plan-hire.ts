@@ -1,5 +1,5 @@
 import type { Connection } from '../../activities/connections.ts';
-import { withFieldValues } from '../../activities/fields/field-values.ts';
+import { withFieldValues } from '../../activities/fields/custom-fields.ts';
 import { foreseeClaim } from '../../activities/hire/ask-person.ts';
 import {
   customFieldWrite,

@@ -1,7 +1,7 @@
 import { keepMapping } from '../../activities/connections.ts';
 import { PAGE_SIZE } from '../../activities/exchange/exchange-pairs.ts';
-import { openContext, scopeOf } from '../../activities/exchange/open-context.ts';
 import { type ReadPair, readPairs } from '../../activities/exchange/read-pairs.ts';
+import { openContext, scopeOf } from '../../activities/exchange/read-sides.ts';
 import { findOptions } from '../../activities/options/push-options.ts';
 import type { FieldWrite } from '../exchange/plan-pair.ts';
 import type { Side } from '../hire/hire.ts';

@@ -1,4 +1,4 @@
-import { withFieldValues } from '../../activities/fields/field-values.ts';
+import { withFieldValues } from '../../activities/fields/custom-fields.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { defaultColumns, fieldDefs } from '../hris/option-types.ts';
 import type { OwnColumn, OwnTable } from '../hris/sql/describe.ts';

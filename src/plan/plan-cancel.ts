@@ -1,4 +1,4 @@
-import { type ConnectorError, rejected } from '../errors.ts';
+import { rejected } from '../errors.ts';
 import { asksToCancel } from '../hire/answers.ts';
 import type { FieldValue, HireState } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
@@ -26,7 +26,13 @@ interface CancelPlan {
  */
 export function planCancel({ jobCandidateId, state, employeeId, answers }: CancelledHire): CancelPlan | Held {
   const asked = asksToCancel(answers);
-  if (employeeId !== null && asked) throw hasEmployee(jobCandidateId, employeeId);
+  if (employeeId !== null && asked)
+    throw rejected(
+      'EMPLOYEE_EXISTS',
+      `Job candidate ${jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
+        'Answer keep to end this hire alone. End the employment in the HR system only if no other hire needs it: ' +
+        'another tenant of the company may have made the employee.',
+    );
   if (employeeId !== null) return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId });
   if (asked) return { ends: 'cancelled', mayBeBack: false };
   return { ends: 'left', mayBeBack: state === 'open' };
@@ -58,15 +64,6 @@ export function liveEnrolment(onboardingCandidateId: string | null, enrolling: A
 /** Whether we may have ended the enrolment ourselves, even if the answer was lost. */
 export function mayBeTerminatedByUs(terminating: Pick<Attempt, 'outcome'> | undefined): boolean {
   return terminating?.outcome === 'open' || terminating?.outcome === 'done';
-}
-
-function hasEmployee(jobCandidateId: string, employeeId: string): ConnectorError {
-  return rejected(
-    'EMPLOYEE_EXISTS',
-    `Job candidate ${jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
-      'Answer keep to end this hire alone. End the employment in the HR system only if no other hire needs it: ' +
-      'another tenant of the company may have made the employee.',
-  );
 }
 
 /** A person who has an employee record and is no longer in the hiring stage. */

@@ -150,16 +150,15 @@ export interface Adoption {
 /** Checks an adoption, because adopting another person's enrolment would make an employee from their onboarding. */
 export function judgeAdoption(adoption: Adoption): { verdict: 'fits' } | Held {
   const { jobCandidateId, onboardingCandidateId } = adoption;
-  const misfit = misfitOf(adoption);
+  const { otherHire, flow } = adoption;
+  // Misfits that no person can override.
+  const isInOther = differs(flow)
+    ? `is in flow ${flow.shown}, and the tenant file names flow ${flow.wanted}`
+    : undefined;
+  const misfit = otherHire === undefined ? isInOther : `belongs to job candidate ${otherHire}`;
   if (misfit !== undefined) return held('ADOPT_MISFIT', { jobCandidateId, onboardingCandidateId, misfit });
   if (adoption.emailConfirmed || !differs(adoption.email)) return { verdict: 'fits' };
   return held('ADOPT_OTHER_EMAIL', { jobCandidateId, onboardingCandidateId });
-}
-
-/** Misfits that no person can override. */
-function misfitOf({ otherHire, flow }: Adoption): string | undefined {
-  if (otherHire !== undefined) return `belongs to job candidate ${otherHire}`;
-  return differs(flow) ? `is in flow ${flow.shown}, and the tenant file names flow ${flow.wanted}` : undefined;
 }
 
 /** Whether both sides show a value and the values differ; a missing value proves nothing. */
@@ -180,25 +179,19 @@ export function planOpening(
   if (latest === undefined || latest.state === 'left' || behind >= next)
     return { kind: 'look', period: Math.max(next, behind) };
   if (isResting(latest.state)) return { kind: adopt ? 'reopen' : 'closed' };
-  const hold = unheard(known);
-  if (latest.state === 'done') return resumeDone(hold, watch);
+  // An answer that a lost workflow did not act on goes first, so that it is not lost with the workflow.
+  const { holdId, code, isClosed } = known.lastAnswered ?? { holdId: '', code: '', isClosed: true };
+  const hold = isClosed ? undefined : { holdId, code };
+  // The employee exists; what may be left is a person who has gone since, or an answer about that.
+  if (latest.state === 'done') {
+    if (hold !== undefined) return { kind: 'resume', step: 'watch-done', hold };
+    return watch ? { kind: 'resume', step: 'watch-done' } : { kind: 'closed' };
+  }
   // At `employ` it may have lost its employee to another hire, and an answer gives it one of its own.
   const withEmployee = latest.step === 'employ' ? 'employ' : 'write-back';
   const step = latest.employeeId === null ? 'enrol' : withEmployee;
   if (hold !== undefined) return { kind: 'resume', step, hold };
   return { kind: 'resume', step: step === 'enrol' && asksToCancel(known.answers) ? 'cancel' : step };
-}
-
-/** The employee exists; what may be left is a person who has gone since, or an answer about that. */
-function resumeDone(hold: { holdId: string; code: string } | undefined, watch: boolean): Opening {
-  if (hold !== undefined) return { kind: 'resume', step: 'watch-done', hold };
-  return watch ? { kind: 'resume', step: 'watch-done' } : { kind: 'closed' };
-}
-
-/** An answer that a lost workflow did not act on goes first, so that it is not lost with the workflow. */
-function unheard({ lastAnswered }: KnownHire): { holdId: string; code: string } | undefined {
-  if (lastAnswered === undefined || lastAnswered.isClosed) return undefined;
-  return { holdId: lastAnswered.holdId, code: lastAnswered.code };
 }
 
 /** Facts about the surroundings of a hire that may forbid its start. */

@@ -110,14 +110,11 @@ export function missingTargets(expected: readonly TargetValue[], shown: Readonly
  */
 function isSameValue(shown: unknown, sent: TargetValue['value']): boolean {
   if (Array.isArray(sent)) return shown === JSON.stringify(sent) || JSON.stringify(shown) === JSON.stringify(sent);
-  if (typeof sent === 'number') return isNumeral(shown) && Number(shown) === sent;
+  // Number() turns an empty text or an empty list into zero.
+  const isNumeral = typeof shown === 'number' || (typeof shown === 'string' && shown.trim() !== '');
+  if (typeof sent === 'number') return isNumeral && Number(shown) === sent;
   // An empty field must not equal the text "null", which may be a name.
   return ['string', 'number', 'boolean'].includes(typeof shown) && String(shown) === String(sent);
-}
-
-/** Number() turns an empty text or an empty list into zero. */
-function isNumeral(shown: unknown): boolean {
-  return typeof shown === 'number' || (typeof shown === 'string' && shown.trim() !== '');
 }
 
 /** What a later mapping changes in an existing employee. */

@@ -55,7 +55,10 @@ function count(filled: Record<string, number>, names: readonly string[]): void {
 
 /** `known`: rows on the other side before the run. */
 export function judgeChanges(tally: Tally, known: number | null): Excess | undefined {
-  const fell = Object.keys(tally.before).find((name) => hasFallen(tally.before[name], tally.now[name]));
+  const fell = Object.keys(tally.before).find((name) => {
+    const [before = 0, now = 0] = [tally.before[name], tally.now[name]];
+    return before > FEW && now < before * LEAST_FILLED;
+  });
   if (fell !== undefined)
     return {
       code: 'FILL_RATE_FELL',
@@ -68,10 +71,6 @@ export function judgeChanges(tally: Tally, known: number | null): Excess | undef
     code: 'MASS_CHANGE',
     message: `${tally.changed} of ${known} rows would be changed in one pass, more than ${percent(MOST_CHANGED)}.`,
   };
-}
-
-function hasFallen(before = 0, now = 0): boolean {
-  return before > FEW && now < before * LEAST_FILLED;
 }
 
 /** `total`: number of records in the list according to its first page. */

@@ -4,6 +4,16 @@ import { contract } from '../partner/contract/index.ts';
 import { type Pipeline, stageTypes } from '../partner/contract/pipelines.ts';
 import { type ExchangeStream, lookupTable, type PullStream, type PushStream } from './stream.ts';
 
+// Columns of landing tables, by type; a required column holds text.
+const columns =
+  (column: PullStream['landing'][string]) =>
+  (...names: string[]): PullStream['landing'] =>
+    Object.fromEntries(names.map((name) => [name, column]));
+const required = columns({ type: 'text', required: true });
+const texts = columns({ type: 'text' });
+const numbers = columns({ type: 'number' });
+const lists = columns({ type: 'list' });
+
 /**
  * Job candidates of all jobs. Listed one stage type at a time, because no list shows them all (section 4.4). The stage
  * is not a field of the record: its type comes from the list that shows the record, as of the last whole pass, and no
@@ -19,12 +29,7 @@ export const applications: PullStream = {
   ],
   record: { name: 'jobCandidate', fields: [...sourceRecords.jobCandidate.fields, 'stageType'] },
   listOnly: ['stageType'],
-  landing: {
-    jobId: { type: 'text', required: true },
-    candidateId: { type: 'text', required: true },
-    profileMatchScore: { type: 'number' },
-    evaluationStatus: { type: 'text' },
-  },
+  landing: { ...required('jobId', 'candidateId'), ...numbers('profileMatchScore'), ...texts('evaluationStatus') },
 };
 
 /**
@@ -39,13 +44,8 @@ export const consents: PullStream = {
   toRecords: (item) => [(item['jobCandidateDetails'] as Record<string, unknown> | undefined) ?? item],
   record: { name: 'consent', ...sourceRecords.consent },
   landing: {
-    jobId: { type: 'text', required: true },
-    candidateId: { type: 'text', required: true },
-    state: { type: 'text', required: true },
-    document: { type: 'text' },
-    policyVersion: { type: 'text' },
-    acceptedAt: { type: 'text' },
-    expiresAt: { type: 'text' },
+    ...required('jobId', 'candidateId', 'state'),
+    ...texts('document', 'policyVersion', 'acceptedAt', 'expiresAt'),
   },
 };
 
@@ -55,17 +55,9 @@ export const candidates: PullStream = {
   fetch: contract.candidates.bulkFetch as ListEndpoint,
   record: { name: 'candidate', ...sourceRecords.candidate },
   landing: {
-    givenName: { type: 'text' },
-    familyName: { type: 'text' },
-    email: { type: 'text' },
-    phone: { type: 'text' },
-    city: { type: 'text' },
-    country: { type: 'text' },
-    currentTitle: { type: 'text' },
-    currentCompany: { type: 'text' },
-    skills: { type: 'list' },
-    createdAt: { type: 'text' },
-    updatedAt: { type: 'text' },
+    ...texts('givenName', 'familyName', 'email', 'phone', 'city', 'country', 'currentTitle', 'currentCompany'),
+    ...lists('skills'),
+    ...texts('createdAt', 'updatedAt'),
   },
 };
 
@@ -74,17 +66,10 @@ export const jobs: PullStream = {
   list: contract.jobs.list as ListEndpoint,
   record: { name: 'job', ...sourceRecords.job },
   landing: {
-    title: { type: 'text', required: true },
-    description: { type: 'text' },
-    status: { type: 'text' },
-    city: { type: 'text' },
-    state: { type: 'text' },
-    country: { type: 'text' },
-    workMode: { type: 'text' },
-    salaryFrom: { type: 'number' },
-    salaryTo: { type: 'number' },
-    salaryCurrency: { type: 'text' },
-    createdAt: { type: 'text' },
+    ...required('title'),
+    ...texts('description', 'status', 'city', 'state', 'country', 'workMode'),
+    ...numbers('salaryFrom', 'salaryTo'),
+    ...texts('salaryCurrency', 'createdAt'),
   },
 };
 
@@ -94,12 +79,7 @@ export const onboarding: PullStream = {
   list: contract.onboarding.listCandidates as ListEndpoint,
   toRecords: (item) => [{ ...item, id: item['onboardingCandidateId'] }],
   record: { name: 'onboarding', ...sourceRecords.onboarding },
-  landing: {
-    flowId: { type: 'text' },
-    status: { type: 'text' },
-    externalRef: { type: 'text' },
-    enrolledAt: { type: 'text' },
-  },
+  landing: { ...texts('flowId', 'status', 'externalRef', 'enrolledAt') },
 };
 
 /**
@@ -118,18 +98,10 @@ export const interviews: PullStream = {
   toRecords: (item, { assessmentId }) => [{ ...item, id: item['submissionId'], assessmentId }],
   record: { name: 'interview', ...sourceRecords.interview },
   landing: {
-    assessmentId: { type: 'text', required: true },
-    jobCandidateId: { type: 'text' },
-    externalRef: { type: 'text' },
-    email: { type: 'text' },
-    status: { type: 'text' },
-    score: { type: 'number' },
-    bucket: { type: 'text' },
-    verdict: { type: 'text' },
-    languageLevel: { type: 'text' },
-    startedAt: { type: 'text' },
-    endedAt: { type: 'text' },
-    scoredAt: { type: 'text' },
+    ...required('assessmentId'),
+    ...texts('jobCandidateId', 'externalRef', 'email', 'status'),
+    ...numbers('score'),
+    ...texts('bucket', 'verdict', 'languageLevel', 'startedAt', 'endedAt', 'scoredAt'),
   },
 };
 
@@ -144,13 +116,7 @@ export const screenings: PullStream = {
   },
   toRecords: (item, { id: flowId }) => [{ ...item, id: item['flowCandidateId'], flowId }],
   record: { name: 'screening', ...sourceRecords.screening },
-  landing: {
-    flowId: { type: 'text', required: true },
-    jobCandidateId: { type: 'text' },
-    email: { type: 'text' },
-    status: { type: 'text' },
-    currentStep: { type: 'number' },
-  },
+  landing: { ...required('flowId'), ...texts('jobCandidateId', 'email', 'status'), ...numbers('currentStep') },
 };
 
 /** Booked slots (section 4.8). No event reports them, and the list has no pages. */
@@ -161,16 +127,9 @@ export const bookings: PullStream = {
   toRecords: (item) => [{ ...item, id: item['id'] ?? item['bookingLinkId'] ?? bookedBy(item) }],
   record: { name: 'booking', ...sourceRecords.booking },
   landing: {
-    scheduleId: { type: 'text' },
-    linkId: { type: 'text' },
-    entityType: { type: 'text' },
-    entityId: { type: 'text' },
-    startsAt: { type: 'text', required: true },
-    endsAt: { type: 'text' },
-    format: { type: 'text' },
-    locationId: { type: 'text' },
-    attendance: { type: 'text' },
-    createdAt: { type: 'text' },
+    ...texts('scheduleId', 'linkId', 'entityType', 'entityId'),
+    ...required('startsAt'),
+    ...texts('endsAt', 'format', 'locationId', 'attendance', 'createdAt'),
   },
 };
 
@@ -188,11 +147,7 @@ export const leads: PullStream = {
   parent: { list: contract.campaigns.list as ListEndpoint, param: 'campaignId' },
   toRecords: (item, { campaignId }) => [{ ...item, id: item['leadId'], campaignId }],
   record: { name: 'lead', ...sourceRecords.lead },
-  landing: {
-    campaignId: { type: 'text', required: true },
-    status: { type: 'text' },
-    statusLabel: { type: 'text' },
-  },
+  landing: { ...required('campaignId'), ...texts('status', 'statusLabel') },
 };
 
 /** AI interviews: the names of the assessments of interviews and invitations. */

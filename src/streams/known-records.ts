@@ -115,11 +115,7 @@ let known: string | undefined;
  * would one day forget to raise a version number, and rows would stay as older code made them.
  */
 function codeVersion(): string {
-  known ??= hashCode();
-  return known;
-}
-
-function hashCode(): string {
+  if (known !== undefined) return known;
   const hash = createHash('sha256').update(`${process.version} ${JSON.stringify(packageFile.dependencies)}`);
   const src = dirname(import.meta.dirname);
   for (const room of ROOMS) {
@@ -127,5 +123,6 @@ function hashCode(): string {
     for (const file of files.map(({ parentPath, name }) => join(parentPath, name)).toSorted())
       hash.update(readFileSync(file));
   }
-  return hash.digest('base64url');
+  known = hash.digest('base64url');
+  return known;
 }

@@ -73,7 +73,8 @@ export function mapPage(
   const rows = new Map<string, LandingRow>();
   const leftOut = leftOutOf(page);
   for (const item of page.items) {
-    const mapped = mapRecord(mapping, stream, item);
+    const before = page.rowsBefore && (page.rowsBefore.get(String(item['id'])) ?? {});
+    const mapped = mapRecord(mapping, stream, item, before);
     if ('hash' in mapped) rows.set(mapped.id, mapped);
     else leftOut.push(mapped);
   }
@@ -116,14 +117,7 @@ export async function landPage(
   page: RecordPage,
   onRows: (rows: readonly RowFacts[]) => void = () => undefined,
 ): Promise<LandedPage> {
-  const quarantined = leftOutOf(page);
-  const rows = new Map<string, LandingRow>();
-  for (const item of page.items) {
-    const before = page.rowsBefore && (page.rowsBefore.get(String(item['id'])) ?? {});
-    const mapped = mapRecord(destination.mapping, destination.stream, item, before);
-    if ('hash' in mapped) rows.set(mapped.id, mapped);
-    else quarantined.push(mapped);
-  }
+  const { rows, leftOut: quarantined } = mapPage(destination, page);
   const { unchanged = [] } = page;
   const facts = [...unchanged, ...[...rows.values()].map(factsOf)];
   onRows(facts);
@@ -233,10 +227,19 @@ export async function landRows(destination: Destination, rows: LandingRow[]): Pr
     return { ...(await landTogether(destination, rows)), refused: [] };
   } catch (error) {
     if (!isConnectorError(error) || !ofOneRow.has(error.code)) throw error;
-    if (rows.length <= 1) return refusedRow(rows[0]?.id ?? '', error);
+    if (rows.length <= 1) {
+      const refused = { key: rows[0]?.id ?? '', reason: `${error.message} [${error.code}]` };
+      return { unchanged: 0, created: 0, updated: 0, refused: [refused] };
+    }
     const half = Math.ceil(rows.length / 2);
     const left = await landRows(destination, rows.slice(0, half));
-    return sum(left, await landRows(destination, rows.slice(half)));
+    const right = await landRows(destination, rows.slice(half));
+    return {
+      unchanged: left.unchanged + right.unchanged,
+      created: left.created + right.created,
+      updated: left.updated + right.updated,
+      refused: [...left.refused, ...right.refused],
+    };
   }
 }
 
@@ -309,18 +312,15 @@ export async function removeRows(
   if (there.length === 0) return 0;
   const writes = there.map(({ id, fields }): NewWrite => {
     const ended = { target: stream, recordId: id, kind: 'end', sensitive: sensitiveIn(mapping) } as const;
-    return mark ? { ...ended, changes: {}, rowHash: '' } : { ...ended, changes: emptied(fields, mapping) };
+    if (mark) return { ...ended, changes: {}, rowHash: '' };
+    const emptied = Object.entries(fields).map(([name, old]): [string, FieldChange] => [name, { old, new: null }]);
+    return { ...ended, changes: digested(Object.fromEntries(emptied), mapping) };
   });
   const batchId = isLookup(stream) ? undefined : await recordWrites(store, origin, writes);
   const known = there.map(({ id }) => id);
   await landing.remove(stream, known, { tenant, mark, signal: signal() });
   if (batchId !== undefined) await settleWrites(store, batchId, 'done');
   return known.length;
-}
-
-function emptied(fields: EmployeeFields, mapping: Mapping | undefined): Record<string, FieldChange> {
-  const changes = Object.entries(fields).map(([name, old]): [string, FieldChange] => [name, { old, new: null }]);
-  return digested(Object.fromEntries(changes), mapping);
 }
 
 function sensitiveIn(mapping: Mapping | undefined): string[] {
@@ -367,19 +367,6 @@ function instantOf(value: FieldValue): number | undefined {
   if (day === undefined) return undefined;
   const moment = Date.parse(`${day}T${time}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`);
   return Number.isNaN(moment) ? undefined : moment;
-}
-
-function refusedRow(key: string, { message, code }: ConnectorError): LandedRows {
-  return { unchanged: 0, created: 0, updated: 0, refused: [{ key, reason: `${message} [${code}]` }] };
-}
-
-function sum(left: LandedRows, right: LandedRows): LandedRows {
-  return {
-    unchanged: left.unchanged + right.unchanged,
-    created: left.created + right.created,
-    updated: left.updated + right.updated,
-    refused: [...left.refused, ...right.refused],
-  };
 }
 
 /** Lands records in our own store, where mappings look values up; a pass over them is like any other. */
@@ -432,10 +419,7 @@ export async function settleOpenWrites(
   }
   for (const [batchId, rows] of Map.groupBy(open, (row) => row.batch_id)) {
     const absent = rows.filter((row) => hashes.get(row.record_id) !== (row.row_hash ?? undefined));
-    await concludeWrites(
-      store,
-      batchId,
-      absent.map((row) => row.record_id),
-    );
+    const ids = absent.map((row) => row.record_id);
+    await concludeWrites(store, batchId, ids);
   }
 }

@@ -1,4 +1,4 @@
-import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
+import { isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';
@@ -93,9 +93,10 @@ export async function readByIds(
     return await fetchTogether(partner, stream, ids);
   } catch (error) {
     if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
-    // A record that may not be read says nothing about the others.
+    // A record that may not be read says nothing about the others: it is not shown, or its id is none that the partner
+    // takes.
     if (ids.length === 1) {
-      if (!isAboutRecord(error)) throw error;
+      if (!isNotShown(error.code) && error.status !== 400 && error.status !== 422) throw error;
       return { items: [], unreadable: [], page: 0 };
     }
     const half = Math.ceil(ids.length / 2);
@@ -103,11 +104,6 @@ export async function readByIds(
     const right = await readByIds(partner, stream, ids.slice(half));
     return { page: 0, items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
   }
-}
-
-/** Whether a refusal of a call for one id is about that record: not shown, or no id that the partner takes. */
-function isAboutRecord({ code, status }: ConnectorError): boolean {
-  return isNotShown(code) || status === 400 || status === 422;
 }
 
 /** More records than this are not asked for by id; a list that misses so many is broken. */
@@ -120,10 +116,9 @@ export async function areDenied(partner: PartnerClient, stream: PullStream, ids:
   if (ids.length === 0) return true;
   if (fetch === undefined || ids.length > MOST_ASKED) return false;
   try {
-    for (let from = 0; from < ids.length; from += BY_ID) {
-      const shown = await fetchTogether(partner, { ...stream, fetch }, ids.slice(from, from + BY_ID));
-      if (countRecords(shown) > 0) return false;
-    }
+    for (let from = 0; from < ids.length; from += BY_ID)
+      if (countRecords(await fetchTogether(partner, { ...stream, fetch }, ids.slice(from, from + BY_ID))) > 0)
+        return false;
   } catch (error) {
     if (isConnectorError(error) && error.action === 'reject') return false;
     throw error;

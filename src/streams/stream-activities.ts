@@ -12,12 +12,6 @@ export interface StreamInput {
   begun: boolean;
 }
 
-/**
- * running: more pages are left. done, partial (some records are quarantined), refused (a person must remove the cause):
- * the run is over. busy: another run is under way. superseded: another run took over.
- */
-type StepState = 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
-
 export interface StreamCounts {
   read: number;
   unchanged: number;
@@ -30,7 +24,11 @@ export interface StreamCounts {
 }
 
 export interface StreamStep {
-  state: StepState;
+  /**
+   * running: more pages are left. done, partial (some records are quarantined), refused (a person must remove the
+   * cause): the run is over. busy: another run is under way. superseded: another run took over.
+   */
+  state: 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
   counts?: StreamCounts;
   /** Why it was refused. */
   code?: string;
@@ -89,22 +87,9 @@ export interface ExchangeInput {
   begun: boolean;
 }
 
-/** Outcomes of the pairs of a run. */
-interface ExchangeCounts {
-  read: number;
-  unchanged: number;
-  updated: number;
-  skipped: number;
-  quarantined: number;
-  held: number;
-}
-
-/** States as for the steps of a pull stream. */
-export interface ExchangeStep {
-  state: 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
-  counts?: ExchangeCounts;
-  /** Why it was refused. */
-  code?: string;
+export interface ExchangeStep extends Omit<StreamStep, 'counts'> {
+  /** Outcomes of the pairs. */
+  counts?: Omit<StreamCounts, 'created'>;
   /** Pairs were left that can be read after this time: a write of theirs is in doubt, or may not be shown yet. */
   againInMs?: number;
 }

@@ -126,8 +126,15 @@ export function askIn(hint: string): RescoreAsk | undefined {
  */
 export async function withTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
   const tables = await readTables(store, tenantId, tablesOf(mapping));
-  const missing = tablesOf(mapping).find((name) => !tables.has(name));
-  if (missing !== undefined) throw notRead(tenantId, missing);
+  const name = tablesOf(mapping).find((one) => !tables.has(one));
+  if (name !== undefined)
+    throw new ConnectorError({
+      code: 'TABLE_NOT_READ',
+      action: 'retry',
+      message:
+        `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} have never been read ` +
+        `completely. It continues once they have been; to read them now: hirebridge sync ${tenantId} ${name}`,
+    });
   return bindTables(mapping, tables);
 }
 
@@ -149,14 +156,4 @@ async function readTables(
     tables.set(name, new Map((await readLookupRows(store, key)).map(({ id, fields }) => [id, fields])));
   }
   return tables;
-}
-
-function notRead(tenantId: string, name: TableName): ConnectorError {
-  return new ConnectorError({
-    code: 'TABLE_NOT_READ',
-    action: 'retry',
-    message:
-      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} have never been read ` +
-      `completely. It continues once they have been; to read them now: hirebridge sync ${tenantId} ${name}`,
-  });
 }

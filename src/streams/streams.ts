@@ -22,7 +22,9 @@ export const streamNames = Object.keys(list) as StreamName[];
 
 export const pullNames = streamNames.filter((name) => streams[name].kind === 'pull') as PullName[];
 
-export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((name) => streams[name] as PullStream);
+export const pullStreams = Object.fromEntries(pullNames.map((name) => [name, streams[name]])) as Readonly<
+  Record<PullName, PullStream>
+>;
 
 /** Streams whose records land in the HRIS. */
 export const landedNames = pullNames.filter((name) => !isLookup(name));
@@ -58,11 +60,6 @@ export function isLookup(name: StreamName): boolean {
 /** Maps every stream to a value. */
 export function everyStream<T>(valueOf: (name: StreamName) => T): Record<StreamName, T> {
   return Object.fromEntries(streamNames.map((name) => [name, valueOf(name)])) as Record<StreamName, T>;
-}
-
-/** Maps every stream that pulls records to a value. */
-function everyPull<T>(valueOf: (name: PullName) => T): Record<PullName, T> {
-  return Object.fromEntries(pullNames.map((name) => [name, valueOf(name)])) as Record<PullName, T>;
 }
 
 /** Type of the workflow that runs the stream. */

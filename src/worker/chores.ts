@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { type ActivityDeps, hashOfSecrets } from '../../activities/connections.ts';
 import { followPrivacy } from '../../activities/erase/by-policy.ts';
 import { createErasureRound } from '../../activities/erase/carry-out.ts';
-import { followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
+import { assertKnownCompany, followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
 import { contract } from '../partner/contract/index.ts';

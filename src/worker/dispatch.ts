@@ -141,11 +141,8 @@ async function startHires(
 ): Promise<void> {
   const { tenantId, receivedAt } = delivery;
   const named = jobCandidateIdsOf(delivery);
-  const erased = await erasedAmong(
-    store,
-    tenantId,
-    named.map((id) => ({ kind: 'job-candidate', id })),
-  );
+  const people = named.map((id) => ({ kind: 'job-candidate', id }) as const);
+  const erased = await erasedAmong(store, tenantId, people);
   const ids = named.filter((id) => !erased.has(id));
   const { baseline_started_at: began, baseline_done_at: done } = tenant;
   // Where the store was rebuilt, the question about it names everybody who may have been work in progress.
@@ -327,14 +324,10 @@ export async function hintRecords(
   { tenantId, stream }: { tenantId: string; stream: StreamName },
   records: Told,
 ): Promise<void> {
-  for (const [gone, together] of Map.groupBy(records, ([, isGone]) => isGone))
-    await addHints(
-      store,
-      tenantId,
-      stream,
-      together.map(([id]) => id),
-      gone,
-    );
+  for (const [gone, together] of Map.groupBy(records, ([, isGone]) => isGone)) {
+    const ids = together.map(([id]) => id);
+    await addHints(store, tenantId, stream, ids, gone);
+  }
   const kind = kinds[stream];
   if (kind.kind !== 'push' || kind.followsHints === true) await streamHints.ask(streamKey(tenantId, stream));
 }

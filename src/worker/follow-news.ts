@@ -73,6 +73,9 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
   }
 
   async function round(): Promise<void> {
+    // Edits of its employees go to the hiring platform through a scheduled stream.
+    const isFollowed = ({ streams: { [STREAM]: of } }: Tenant): boolean =>
+      of.every !== undefined && of.mapping !== undefined;
     if (tenants.all() !== all) [all, scheduled] = [tenants.all(), tenants.all().filter(isFollowed)];
     const exchanging = scheduled.filter(({ tenant }) => !tenants.isPaused(tenant));
     if (exchanging.length === 0) return;
@@ -109,10 +112,4 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
       await lease.leave(CLOSE_MS);
     },
   };
-}
-
-/** Edits of its employees go to the hiring platform through a scheduled stream. */
-function isFollowed({ streams }: Tenant): boolean {
-  const { every, mapping } = streams[STREAM];
-  return every !== undefined && mapping !== undefined;
 }

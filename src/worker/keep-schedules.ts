@@ -94,20 +94,16 @@ async function align({ hires, store, tenants, refresh, log }: KeeperParts, deep:
   const listed = await listSchedules(hires);
   await refresh();
   const wanted = tenants.all().map((tenant) => ({ ...tenant, paused: tenants.isPaused(tenant.tenant) }));
-  const kept = withoutUnreadable(listed, hires.installationId, tenants);
+  // A tenant with an unreadable definition keeps its schedules until it can be read.
+  const unreadable = new Set(tenants.unreadable());
+  const tenantOf = (id: string): string => id.slice(hires.installationId.length + 1).split('/')[1] ?? '';
+  const kept = new Map([...listed].filter(([id]) => !unreadable.has(tenantOf(id))));
   const righted = await alignSchedules(hires, kept, wanted, {
     deep,
     // If the server lost a schedule, it lost its runs, too: the next reconcile compares everything.
     beforeMade: (tenantId) => compareAnew(store, tenantId),
   });
   if (righted > 0) log.info({ schedules: righted }, 'schedules put right');
-}
-
-/** A tenant with an unreadable definition keeps its schedules until it can be read. */
-function withoutUnreadable<T>(listed: Map<string, T>, installationId: string, tenants: KnownTenants): Map<string, T> {
-  const unreadable = new Set(tenants.unreadable());
-  const tenantOf = (id: string): string => id.slice(installationId.length + 1).split('/')[1] ?? '';
-  return new Map([...listed].filter(([id]) => !unreadable.has(tenantOf(id))));
 }
 
 /** The tenant's schedules are gone already. Waits for writes under way, so that their outcome is known. */

@@ -32,26 +32,66 @@ export interface Metrics {
 
 /** Registers the fleet's metrics; returns the functions that report to them. */
 export function createMetrics(store: Store, registry: Registry, options: MetricsOptions): Metrics {
-  gaugeHires(store, registry, options);
-  gaugeOldestHire(store, registry, options);
-  gaugeStreams(store, registry, options);
+  const label = labelOf(options);
+  const gauge = gaugesIn(registry);
   const clock: Clock = askedOnce(async () => {
     const asked = performance.now();
     const now = await readClock(store);
     return { now, tookMs: performance.now() - asked };
   });
-  gaugeStore(clock, registry);
-  gaugeHolds(store, registry);
-  gaugeAlarms(store, registry);
+  gauge('hirebridge_hires', 'Hires by state', [...label.names, 'state'], async () =>
+    (await countHires(store)).map(({ tenantId, state, count }) => [{ ...label.of(tenantId), state }, count]),
+  );
+  // Only hires that should proceed by themselves; 0 if there is none.
+  const oldest =
+    'How long the oldest open hire has needed without waiting for anybody; without paused and frozen tenants';
+  gauge('hirebridge_hire_oldest_seconds', oldest, label.names, async () => {
+    const ages = await oldestOwnTimes(store);
+    if (!options.byTenant) return [[{}, Math.max(0, ...ages.map(({ ms }) => ms)) / 1000]];
+    return ages.map(({ tenantId, ms }) => [label.of(tenantId), Math.max(0, ms) / 1000]);
+  });
+  gaugeStreams(store, registry, options);
+  const answer = 'How long the store took to tell the time when the metrics were read';
+  gauge('hirebridge_store_answer_seconds', answer, [], async () => [[{}, (await clock()).tookMs / 1000]]);
+  gauge('hirebridge_holds', 'Open holds by tenant and reason', ['tenant', 'code'], async () =>
+    (await countOpenHolds(store)).map(({ tenantId: tenant, code, count }) => [{ tenant, code }, count]),
+  );
+  gauge('hirebridge_alarms', 'Raised alarms by tenant, kind and reason', ['tenant', 'kind', 'reason'], async () =>
+    (await listAlarms(store)).map(({ tenant_id: tenant, kind, reason }) => [{ tenant, kind, reason }, 1]),
+  );
   gaugeInbox(store, clock, registry);
   gaugeRateLimits(store, registry, options);
   // Exemplars need the OpenMetrics form of the page, which Prometheus reads as well.
   if (isTracing()) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as PrometheusContentType);
-  return {
-    called: countCalls(registry, options),
-    started: countWaits(registry),
-    ended: countSteps(registry),
-    hired: countHired(registry),
+  const called = countCalls(registry, options);
+  const started = countWaits(registry);
+  const help = 'Duration of activities, the steps of hires, reconciles and streams, by name';
+  const steps = histogram(registry, { name: 'hirebridge_activity_seconds', help, labelNames: ['activity'] });
+  // Without the time spent waiting for people.
+  const hires = histogram(registry, {
+    name: 'hirebridge_hire_seconds',
+    help: 'From the last wait of a hire for a person or its onboarding to its verified end',
+    buckets: [1, 5, 15, 60, 300, 600, 1_800, 3_600, 21_600, 86_400],
+  });
+  return { called, started, ended: (activity, ms) => steps({ activity }, ms), hired: (ms) => hires({}, ms) };
+}
+
+type Rows = [labels: Record<string, string>, value: number][];
+
+/** Registers gauges that are set anew whenever the metrics are read; rows with the same labels are added up. */
+function gaugesIn(registry: Registry) {
+  return (name: string, help: string, labelNames: string[], rows: () => Promise<Rows>): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const counted = await rows();
+        this.reset();
+        for (const [labels, value] of counted) this.inc(labels, value);
+      },
+    });
   };
 }
 
@@ -83,28 +123,11 @@ function histogram(
   };
 }
 
-/** Duration of each step of hires, reconciles and streams. */
-function countSteps(registry: Registry): Metrics['ended'] {
-  const help = 'Duration of activities, the steps of hires, reconciles and streams, by name';
-  const seconds = histogram(registry, { name: 'hirebridge_activity_seconds', help, labelNames: ['activity'] });
-  return (activity, ms) => seconds({ activity }, ms);
-}
-
-/** Duration of hires that ended well, without the time spent waiting for people. */
-function countHired(registry: Registry): Metrics['hired'] {
-  const seconds = histogram(registry, {
-    name: 'hirebridge_hire_seconds',
-    help: 'From the last wait of a hire for a person or its onboarding to its verified end',
-    buckets: [1, 5, 15, 60, 300, 600, 1_800, 3_600, 21_600, 86_400],
-  });
-  return (ms) => seconds({}, ms);
-}
-
 /** The tenant label, if metrics are split by tenant. */
 function labelOf({ byTenant }: MetricsOptions) {
   return {
     names: byTenant ? ['tenant'] : [],
-    of: (tenant: string): { tenant?: string } => (byTenant ? { tenant } : {}),
+    of: (tenant: string): Record<string, string> => (byTenant ? { tenant } : {}),
   };
 }
 
@@ -137,21 +160,6 @@ function countCalls(registry: Registry, options: MetricsOptions): Metrics['calle
   };
 }
 
-/** Raised alarms, counted whenever the metrics are read. */
-function gaugeAlarms(store: Store, registry: Registry): void {
-  const alarms = new Gauge({
-    name: 'hirebridge_alarms',
-    help: 'Raised alarms by tenant, kind and reason',
-    labelNames: ['tenant', 'kind', 'reason'],
-    registers: [registry],
-    async collect() {
-      const rows = await listAlarms(store);
-      this.reset();
-      for (const { tenant_id: tenant, kind, reason } of rows) alarms.inc({ tenant, kind, reason });
-    },
-  });
-}
-
 /** Waiting and left deliveries, and the age of the oldest that waits for a worker; 0 if none does. */
 function gaugeInbox(store: Store, clock: Clock, registry: Registry): void {
   const collect = askedOnce(async () => {
@@ -174,54 +182,6 @@ function gaugeInbox(store: Store, clock: Clock, registry: Registry): void {
     labelNames: ['state'],
     registers: [registry],
     collect,
-  });
-}
-
-/** Open holds, counted whenever the metrics are read. */
-function gaugeHolds(store: Store, registry: Registry): void {
-  const holds = new Gauge({
-    name: 'hirebridge_holds',
-    help: 'Open holds by tenant and reason',
-    labelNames: ['tenant', 'code'],
-    registers: [registry],
-    async collect() {
-      const rows = await countOpenHolds(store);
-      this.reset();
-      for (const { tenantId, code, count } of rows) holds.set({ tenant: tenantId, code }, count);
-    },
-  });
-}
-
-/** Hires by state, counted whenever the metrics are read. */
-function gaugeHires(store: Store, registry: Registry, options: MetricsOptions): void {
-  const label = labelOf(options);
-  const hires = new Gauge({
-    name: 'hirebridge_hires',
-    help: 'Hires by state',
-    labelNames: [...label.names, 'state'],
-    registers: [registry],
-    async collect() {
-      const rows = await countHires(store);
-      this.reset();
-      for (const { tenantId, state, count } of rows) hires.inc({ ...label.of(tenantId), state }, count);
-    },
-  });
-}
-
-/** Age of the oldest hire that should proceed by itself; 0 if there is none. Computed whenever the metrics are read. */
-function gaugeOldestHire(store: Store, registry: Registry, options: MetricsOptions): void {
-  const label = labelOf(options);
-  new Gauge({
-    name: 'hirebridge_hire_oldest_seconds',
-    help: 'How long the oldest open hire has needed without waiting for anybody; without paused and frozen tenants',
-    labelNames: label.names,
-    registers: [registry],
-    async collect() {
-      const ages = await oldestOwnTimes(store);
-      this.reset();
-      if (!options.byTenant) return this.set(Math.max(0, ...ages.map(({ ms }) => ms)) / 1000);
-      for (const { tenantId, ms } of ages) this.set(label.of(tenantId), Math.max(0, ms) / 1000);
-    },
   });
 }
 
@@ -251,19 +211,6 @@ function gaugeStreams(store: Store, registry: Registry, options: MetricsOptions)
     labelNames: [...label.names, 'stream', 'outcome'],
     registers: [registry],
     collect,
-  });
-}
-
-/** Measures how long the store takes to tell the time. */
-function gaugeStore(clock: Clock, registry: Registry): void {
-  new Gauge({
-    name: 'hirebridge_store_answer_seconds',
-    help: 'How long the store took to tell the time when the metrics were read',
-    registers: [registry],
-    async collect() {
-      const { tookMs } = await clock();
-      this.set(tookMs / 1000);
-    },
   });
 }
 

@@ -75,10 +75,6 @@ export function digestNotice(digest: Digest, { day, to }: DigestDay): Notice {
   return { id: `digest_${digest.tenantId}_${day}`, type: 'digest', at: to, data: { day, ...digest } };
 }
 
-function noticeBody({ type, at, data }: Notice): string {
-  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
-}
-
 /** A notice as text: a title and lines. Ids and codes, as in its body. */
 interface NoticeText {
   title: string;
@@ -87,7 +83,8 @@ interface NoticeText {
 
 /** The body of a notice in its receiver's form. */
 function noticeIn(form: Exclude<NoticeForm, 'mail'>, notice: Notice): string {
-  if (form === 'webhook') return noticeBody(notice);
+  const { type, at, data } = notice;
+  if (form === 'webhook') return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
   const { title, lines } = noticeText(notice);
   if (form === 'slack') {
     const [head, ...rest] = [title, ...lines].map(escapedForSlack);

@@ -93,7 +93,11 @@ export function startRelay(options: RelayOptions): RunningRelay {
   const stop = new AbortController();
   const { log, triggerReconcile, hintStream, gapMs = 2_000, closeMs = CLOSE_MS } = options;
   const reconciles = createCoalesced(triggerReconcile, gapMs);
-  const streamHints = createCoalesced((key) => hintStream(ofStreamKey(key)), gapMs);
+  const hintNamed = (key: string): Promise<void> => {
+    const [tenantId = '', stream = ''] = key.split(' ');
+    return hintStream({ tenantId, stream: stream as StreamName });
+  };
+  const streamHints = createCoalesced(hintNamed, gapMs);
   const beginning = {
     underWay: createUnderWay(),
     paced: new Map<string, number>(),
@@ -125,11 +129,6 @@ export function startRelay(options: RelayOptions): RunningRelay {
       await within(closeMs, finish());
     },
   };
-}
-
-function ofStreamKey(key: string): { tenantId: string; stream: StreamName } {
-  const [tenantId = '', stream = ''] = key.split(' ');
-  return { tenantId, stream: stream as StreamName };
 }
 
 async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compareJobs } from '../../activities/assert-known-company.ts';
+import { compareJobs } from '../../activities/guarded.ts';
 
 const AT = '2026-01-05T09:00:00.250Z';
 const MS = Date.parse(AT);

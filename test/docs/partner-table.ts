@@ -17,7 +17,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['src/cli/', 'commands'],
   ['src/operator/', 'commands'],
   ['src/worker/chores.ts', 'check of the key'],
-  ['activities/assert-known-company.ts', 'check of the key'],
+  ['activities/guarded.ts', 'check of the key'],
   ['activities/hire/', 'hires'],
   ['activities/presence/', 'hires'],
   ['activities/fields/', 'custom fields in mappings'],

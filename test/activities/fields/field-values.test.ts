@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withFieldValues } from '../../../activities/fields/field-values.ts';
+import { withFieldValues } from '../../../activities/fields/custom-fields.ts';
 import type { Logger } from '../../../src/log.ts';
 import { compileMapping } from '../../../src/mapping/load-mapping.ts';
 import { parseYaml } from '../../../src/yaml/yaml-file.ts';

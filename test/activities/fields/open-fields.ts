@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
-import { watchFields } from '../../../activities/fields/custom-fields.ts';
-import { currentRecords } from '../../../activities/fields/field-values.ts';
+import { currentRecords, watchFields } from '../../../activities/fields/custom-fields.ts';
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
 import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { FieldDef, LandingRow } from '../../../src/hris/port.ts';

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
-import { readPresence } from '../../../activities/presence/read-presence.ts';
 import {
   type ListedStage,
   listStage,
   proveStageFilter,
   type StageMember,
-} from '../../../activities/presence/stage-filter.ts';
+} from '../../../activities/presence/fetch-job-candidates.ts';
+import { readPresence } from '../../../activities/presence/read-presence.ts';
 import { refreshJobs } from '../../../activities/reconcile/refresh-jobs.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../../src/partner/contract/assumptions.ts';

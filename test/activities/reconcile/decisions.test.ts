@@ -7,7 +7,7 @@ import {
   unlikeTotals,
   waitsForCreateStage,
   waitsForOnboarding,
-} from '../../../activities/reconcile/decisions.ts';
+} from '../../../activities/reconcile/run.ts';
 import { hireStates } from '../../../src/hire/hire.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { scopeOf } from '../../../activities/reconcile/decisions.ts';
+import { scopeOf } from '../../../activities/reconcile/run.ts';
 import { reconcileNow } from '../../../src/operator/follow-stream.ts';
 import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
 import { readClock, type Store } from '../../../src/store/open-store.ts';

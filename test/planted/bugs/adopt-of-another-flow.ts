@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/plan-enrolment.ts',
-      find: 'return differs(flow) ?',
-      replace: 'return differs(flow) && flow.shown === undefined ?',
+      find: 'const isInOther = differs(flow)\n',
+      replace: 'const isInOther = differs(flow) && flow.shown === undefined\n',
     },
   ],
   caughtBy: tests(/an enrolment in another flow is asked about again/, 'test/plan/judge-adoption.test.ts'),

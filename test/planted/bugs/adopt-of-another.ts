@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/plan-enrolment.ts',
-      find: '  if (otherHire !== undefined) return `belongs',
-      replace: '  if (otherHire === "") return `belongs',
+      find: 'const misfit = otherHire === undefined ?',
+      replace: 'const misfit = otherHire !== "" ?',
     },
   ],
   caughtBy: tests(/an enrolment of another hire is asked about again/, 'test/plan/judge-adoption.test.ts'),

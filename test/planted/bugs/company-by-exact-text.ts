@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'company known by exact text',
   patches: [
     {
-      file: 'activities/assert-known-company.ts',
+      file: 'activities/guarded.ts',
       find: 'Math.abs(was - is) < 1000',
       replace: "String(job['createdAt']) === String(known['createdAt'])",
     },

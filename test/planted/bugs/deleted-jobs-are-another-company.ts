@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'company with its jobs deleted taken for another',
   patches: [
     {
-      file: 'activities/assert-known-company.ts',
+      file: 'activities/guarded.ts',
       find: `evidence === 'none' && (await`,
       replace: `evidence === 'other' && (await`,
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'filter believed without a probe',
   patches: [
     {
-      file: 'activities/presence/stage-filter.ts',
+      file: 'activities/presence/fetch-job-candidates.ts',
       find: 'wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(notIfRefused))',
       replace: 'wanted.length > 0',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'filter believed for two applications',
   patches: [
     {
-      file: 'activities/presence/stage-filter.ts',
+      file: 'activities/presence/fetch-job-candidates.ts',
       find: 'applications.length !== 1',
       replace: 'applications.length === 0',
     },

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/own-hris.ts',
-      find: '    if (employee.connection === connection) return employee.id;\n',
-      replace: '    if (employee.id !== connection) return employee.id;\n',
+      find: '    if (elsewhere === connection) return id;\n',
+      replace: '    if (id !== connection) return id;\n',
     },
   ],
   caughtBy: tests(/FAIL .*an employee of another HR system is refused/, 'test/hire/employee.test.ts'),

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'hires that a restored store does not know looked for nowhere',
   patches: [
     {
-      file: 'activities/reconcile/decisions.ts',
+      file: 'activities/reconcile/run.ts',
       find: '    isRestored: !isFirst && tenant.fully_reconciled_at === null,',
       replace: '    isRestored: false,',
     },

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/reconcile/signal-hires.ts',
-      find: "  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message: unfollowedText(lost.length) }, 0);\n",
+      find: "  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message }, 0);\n",
       replace: '',
     },
   ],

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/create-activities.ts',
-      find: '  if (isWait(error)) {',
-      replace: '  if (isWait(undefined)) {',
+      find: "  if (isConnectorError(error) && error.action === 'throttle') {",
+      replace: "  if (isConnectorError(error) && error.action === 'ignore') {",
     },
   ],
   caughtBy: tests(/waits for the rate limit are no trouble/, 'test/activities/watch-activity.test.ts'),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/read-sides.ts',
-      find: 'const left = await fetchLeft(connection, deleted, defined);',
-      replace: 'const left = new Map<string, FetchedRecord>();',
+      find: 'deletedIds.length === 0 ? new Map<string, FetchedRecord>()',
+      replace: 'deletedIds.length >= 0 ? new Map<string, FetchedRecord>()',
     },
   ],
   caughtBy: strange(/in silence/),

@@ -10,7 +10,7 @@ export const bug: PlantedBug = {
       replace: 'const settlesInMs = Math.min(readLagMs, deps.limits.partnerLagMs);',
     },
     {
-      file: 'src/exchange/hear-echoes.ts',
+      file: 'src/exchange/plan-pair.ts',
       find: 'if (shown === form && !over.includes(form)) return [];',
       replace: 'if (shown === form || over.length > 0) return [];',
     },

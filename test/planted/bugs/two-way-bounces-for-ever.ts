@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'bounces for ever',
   patches: [
     {
-      file: 'src/exchange/hear-echoes.ts',
+      file: 'src/exchange/plan-pair.ts',
       find: 'const MOST_BOUNCES = 3;',
       replace: 'const MOST_BOUNCES = 1_000;',
     },

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/send-values.ts',
-      find: '  if (!isOver(own)) throw editedMeanwhile();\n',
-      replace: '',
+      find: '  if (!isOver(own))\n',
+      replace: '  if (own.id === "")\n',
     },
   ],
   caughtBy: strange(/overwritten/, 1, 300),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/reconcile/refresh-jobs.ts',
-      find: 'items.filter((job) => isWritten(job,',
-      replace: 'items.filter((job) => true || isWritten(job,',
+      find: '    return !isProof ||',
+      replace: '    return true || !isProof ||',
     },
   ],
   caughtBy: tests(
