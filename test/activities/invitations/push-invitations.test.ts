@@ -349,7 +349,7 @@ test('whom a batch that is over does not name is in quarantine, and asked for ag
   expect((await invited()).people).toBe(people.length);
 });
 
-test('whose batch says in words of its own that it is over is in quarantine after an hour, and invited once', async () => {
+test('whose batch ends in words of its own is in quarantine after an hour, and invited once', async () => {
   const { run, applied, invited, rows, clock, sandbox, partnerSays, store } = await invitationWorld();
   const people = await applied();
   partnerSays.change = (operation, answer) => {
