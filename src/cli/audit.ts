@@ -9,7 +9,9 @@ import type { Store } from '../store/open-store.ts';
 import { AS, byOf, EXIT, example, type Flags, limitOf, renderChange, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
-export function defineAudit(command: Command): void {
+export const commands = { audit: defineAudit };
+
+function defineAudit(command: Command): void {
   command
     .description(
       'List every write at the partner and in the HR system with old and new value, latest first. Fields that the ' +

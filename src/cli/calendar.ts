@@ -5,7 +5,9 @@ import type { Store } from '../store/open-store.ts';
 import { AS, byOf, example, type Flags, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
-export function defineCalendar(command: Command): void {
+export const commands = { calendar: defineCalendar };
+
+function defineCalendar(command: Command): void {
   command.description(
     "Make, list and revoke addresses where calendars read a tenant's booked interviews (iCalendar, served by `serve`).",
   );

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type TableClass from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -27,22 +27,13 @@ export function print(text: string): void {
 
 /** Aligned rows below a head; plain characters, so that the output can be piped and searched. */
 export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
-  const chars = {
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    bottom: '',
-    'bottom-mid': '',
-    'bottom-left': '',
-    'bottom-right': '',
-  };
-  const inner = { left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' };
+  const sides = ['top', 'bottom'].flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
+  const none = [...sides, 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'].map((name) => [name, '']);
   // Loaded with the first table: `--help` and most processes print none.
   const Table = createRequire(import.meta.url)('cli-table3') as typeof TableClass;
   const table = new Table({
     head: [...head],
-    chars: { ...chars, ...inner },
+    chars: { ...Object.fromEntries(none), middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
   table.push(...rows.map((row) => row.map((cell) => harmless(String(cell)))));
@@ -55,7 +46,16 @@ export function say({ json }: { json?: boolean }, facts: object | null, text: st
   else print(typeof text === 'string' ? text : text());
 }
 
-/** The most rows that are printed. */
+/** Text before the report. With --json it goes to standard error, so that standard output stays JSON. */
+export function sayBeside({ json }: Flags, text: string): void {
+  (json === true ? process.stderr : process.stdout).write(text);
+}
+
+/** Ends a command that changed nothing, by a person's answer or because of its input. */
+export function endRefused(): void {
+  process.exitCode = EXIT.refused;
+}
+
 const MOST_LISTED = 200;
 
 /** The limit of the store's query: one row more than is printed, to know whether there are more. */
@@ -69,13 +69,13 @@ export function renderListed(head: readonly string[], rows: ReadonlyArray<Readon
   return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
 }
 
-/** Text in lines of at most 80 columns; lines after the first begin with `indent`. Longer words stay whole. */
-export function folded(text: string, indent = ''): string {
+/** Text in lines of at most `most` columns; lines after the first begin with `indent`. Longer words stay whole. */
+export function folded(text: string, indent = '', most = 80): string {
   const lines: string[] = [];
   let line = '';
   for (const word of harmless(text).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if (longer.length > 80 && line.trim() !== '') {
+    if (longer.length > most && line.trim() !== '') {
       lines.push(line);
       line = `${indent}${word}`;
     } else line = longer;
@@ -83,13 +83,9 @@ export function folded(text: string, indent = ''): string {
   return [...lines, line].join('\n');
 }
 
-const MOST_COLUMNS = 120;
-
 /** Breaks a line of Markdown between words, and indents the rest. */
 export function wrap(text: string): string {
-  if (text.length <= MOST_COLUMNS) return text;
-  const at = text.lastIndexOf(' ', MOST_COLUMNS);
-  return at < 3 ? text : `${text.slice(0, at)}\n${wrap(`  ${text.slice(at + 1)}`)}`;
+  return folded(text, '  ', 120);
 }
 
 /** Writes a value to standard output, for scripts. Of all that a terminal obeys, JSON leaves only these as they are. */
@@ -102,11 +98,17 @@ export function printJson(value: unknown): void {
 }
 
 export function renderChange(change: FieldChange): string {
-  return 'old' in change ? `${text(change.old)} -> ${text(change.new)}` : text(change.new);
+  return 'old' in change ? `${renderValue(change.old)} -> ${renderValue(change.new)}` : renderValue(change.new);
 }
 
-function text(value: unknown): string {
-  return value === null || value === undefined ? 'empty' : JSON.stringify(value);
+export function renderValue(value: unknown, none = 'empty'): string {
+  return value === null || value === undefined ? none : JSON.stringify(value);
+}
+
+/** A file's path as seen from the current directory. */
+export function shownFile(file: string): string {
+  const near = relative(process.cwd(), file);
+  return near.startsWith('..') ? file : near;
 }
 
 /** Adds description, options and commands to a command of the program, unless it has them. */
@@ -181,11 +183,11 @@ export function exitCodeOf(error: unknown): ExitCode {
 /** Prints to standard error: the message (what, where, why, next step), its code, and where that is explained. */
 export function printError(error: unknown): void {
   process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${harmless(describe(error))}\n`);
-  if (isDebugging() && error instanceof Error)
-    process.stderr.write(harmless(`${error.stack ?? ''}\n${causeStack(error)}`));
+  if (!isDebugging() || !(error instanceof Error)) return;
+  const cause = error.cause instanceof Error ? `caused by ${error.cause.stack ?? error.cause.message}\n` : '';
+  process.stderr.write(harmless(`${error.stack ?? ''}\n${cause}`));
 }
 
-/** Operating system errors, with the next step. */
 const SYSTEM_ERRORS: Record<string, string> = {
   EADDRINUSE: 'Another process listens there. Stop it or choose another port (0 takes a free one).',
   EACCES: 'This user may not do that. Choose another place, or change its permissions.',
@@ -200,8 +202,4 @@ function describe(error: unknown): string {
   const advice = SYSTEM_ERRORS[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
   if (advice !== undefined) return `${message}. ${advice}`;
   return `${message} (unexpected; run again with LOG_LEVEL=debug for the whole story)`;
-}
-
-function causeStack(error: Error): string {
-  return error.cause instanceof Error ? `caused by ${error.cause.stack ?? error.cause.message}\n` : '';
 }

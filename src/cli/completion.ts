@@ -5,8 +5,10 @@ import { example, type LoadCommand, placesOf } from './command.ts';
 
 type Shell = keyof typeof scripts;
 
+export const commands = { completion: defineCompletion };
+
 /** `load` adds a command's options and commands, which are read only when needed. */
-export function defineCompletion(command: Command, load: LoadCommand): void {
+function defineCompletion(command: Command, load: LoadCommand): void {
   command
     .description('Print the completion script of a shell: commands, options, tenants.')
     .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(scripts)))

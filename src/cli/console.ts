@@ -19,7 +19,9 @@ interface ConsoleFlags {
   as?: string;
 }
 
-export function defineConsole(command: Command): void {
+export const commands = { console: defineConsole };
+
+function defineConsole(command: Command): void {
   command
     .description(
       "Serve the operator's pages: open problems, hires and their story, holds to answer, streams, " +

@@ -1,22 +1,28 @@
 import { type Command, Option } from 'commander';
 import { rejected } from '../errors.ts';
 import { duration } from '../hris/option-types.ts';
-import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
+import {
+  type DeliveryView,
+  inboxStates,
+  listDeliveries,
+  replayDeliveries,
+  retryDeliveries,
+} from '../operator/deliveries.ts';
 import { listEvents, replayEvents, type WhichEvents } from '../store/events-out.ts';
 import type { Store } from '../store/open-store.ts';
 import { leftStates } from '../store/schema.ts';
 import { AS, byOf, example, type Flags, limitOf, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
 
-const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
+export const commands = { inbox: defineInbox, events: defineEvents, replay: defineReplay };
 
-export function defineInbox(command: Command): void {
+function defineInbox(command: Command): void {
   command.description('List webhook deliveries, and relay failed ones again.');
   command
     .command('list')
     .description('List deliveries without effect: undeliverable, of another company, or of an unknown event.')
     .option('--tenant <tenant>', 'only those of one tenant')
-    .addOption(new Option('--state <state>', 'those in this state instead').choices(STATES))
+    .addOption(new Option('--state <state>', 'those in this state instead').choices(inboxStates))
     .option('--json', 'print JSON, without a limit')
     .addHelpText('after', example('hirebridge inbox list', 'hirebridge inbox list --state waiting --tenant acme'))
     .action(runList);
@@ -34,7 +40,7 @@ export function defineInbox(command: Command): void {
 
 interface ListOptions extends Flags {
   tenant?: string;
-  state?: (typeof STATES)[number];
+  state?: DeliveryView['state'];
 }
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
@@ -70,7 +76,7 @@ async function runRetry(
   say(options, { relayed: count }, `${count} given to the relay again. Follow with: hirebridge inbox list\n`);
 }
 
-export function defineReplay(command: Command): void {
+function defineReplay(command: Command): void {
   command
     .description(
       'Process stored webhooks again, one or all of a time window: the records they name are read again. ' +
@@ -109,7 +115,7 @@ async function runReplay(
   say(options, { relayed: count }, text);
 }
 
-export function defineEvents(command: Command): void {
+function defineEvents(command: Command): void {
   command.description("List the events sent to a tenant's `events` address, and send them again.");
   which(command.command('list'))
     .description('List events, latest first, with when each was accepted, or why not.')
@@ -167,19 +173,9 @@ async function sendAgain(tenantId: string, event: string | undefined, options: W
   say(options, { replayed: count }, `${count} sent again. Follow with: hirebridge events list ${tenantId}\n`);
 }
 
-interface EventView {
-  event: string;
-  at: string;
-  type: string;
-  jobCandidateId: string | undefined;
-  takenAt: string | undefined;
-  /** The event's state while it is undelivered. */
-  waits: string;
-}
-
 const SHOWN = 50;
 
-async function eventViews(...which: Parameters<typeof listEvents>): Promise<EventView[]> {
+async function eventViews(...which: Parameters<typeof listEvents>) {
   return (await listEvents(...which)).map(
     ({ event_id: event, at, type, job_candidate_id: hire, taken_at: taken, tries, last_error }) => ({
       event,
@@ -187,6 +183,7 @@ async function eventViews(...which: Parameters<typeof listEvents>): Promise<Even
       type,
       jobCandidateId: hire === '' ? undefined : hire,
       takenAt: taken === null ? undefined : new Date(Number(taken)).toISOString(),
+      /** The event's state while it is undelivered. */
       waits: last_error === null ? 'waits' : `waits: ${last_error}, ${tries} tries`,
     }),
   );

@@ -17,7 +17,6 @@ import {
   type Cast,
   castHires,
   DEMO_KINDS,
-  type DemoKind,
   describeStory,
   type EmployeeRow,
   type HireView,
@@ -29,14 +28,6 @@ import {
 import { buildStage, countJobs, demoStreams, openPosition, type Stage, type StageOptions } from './demo/stage.ts';
 import { stopSignal } from './part.ts';
 import { startUp, type Up } from './up.ts';
-
-interface DemoFlags {
-  once?: boolean;
-  report?: string;
-  seed: number;
-  hris: DemoKind;
-  story?: 'recruiting';
-}
 
 /** Stages: hired, enrolled, two onboarding steps, onboarding finished, employee, written back and verified. */
 const WHOLE = 7;
@@ -70,7 +61,9 @@ const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
 /** A wait that takes longer is told. */
 const QUIET_MS = 60_000;
 
-export function defineDemo(command: Command): void {
+export const commands = { demo: defineDemo };
+
+function defineDemo(command: Command): void {
   command
     .description(
       'Show everything on one machine: a sandbox partner, a played recruiter, five hires, one HRIS. Runs until Ctrl-C.',
@@ -99,7 +92,7 @@ export function defineDemo(command: Command): void {
     .action(runDemoCommand);
 }
 
-async function runDemoCommand(options: DemoFlags, command: Command): Promise<void> {
+async function runDemoCommand(options: Omit<DemoOptions, 'dataDir'>, command: Command): Promise<void> {
   const stop = stopSignal();
   process.exitCode = await runDemo({ dataDir: (await placesOf(command)).dataDir, ...options }, stop);
 }
@@ -117,7 +110,6 @@ interface Outcome {
   report: WholeReport;
 }
 
-/** `seconds` says how long each part took. */
 interface WholeReport extends DemoReport {
   /** Empty if the HR system has no tables for them. */
   pulled: Partial<Pulled>;
@@ -215,7 +207,6 @@ async function tellStory(options: DemoOptions, { stage, story, tables, up, stop 
   return good ? EXIT.done : EXIT.error;
 }
 
-/** Plays the streams, and counts how far both sides agree. */
 async function withStreams(
   { stage, store, seen, stop }: Pick<Play, 'stage' | 'store' | 'stop'> & { seen: Seen },
   counts: DemoReport,
@@ -320,16 +311,12 @@ async function countStreams(store: Store, stop: AbortSignal): Promise<Record<str
 
 async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
   const stories = Object.values(play.cast).map((one): [string, string] => [String(one.jobCandidateId), one.story]);
-  const screen = createScreen(new Map(stories));
+  const screen = process.stdout.isTTY ? createBars(new Map(stories)) : createLines(new Map(stories));
   try {
     return await playHires({ ...play, screen });
   } finally {
     screen.stop();
   }
-}
-
-function createScreen(stories: ReadonlyMap<string, string>): Screen {
-  return process.stdout.isTTY ? createBars(stories) : createLines(stories);
 }
 
 function createLines(stories: ReadonlyMap<string, string>): Screen {
@@ -444,7 +431,6 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Each hire's outcome, as a table. */
 function describeHires(cast: Cast, { views }: Seen): string {
   const rows = Object.values(cast).map((one) => {
     const view = views.find(({ jobCandidateId }) => jobCandidateId === String(one.jobCandidateId));
@@ -462,7 +448,6 @@ function describeHires(cast: Cast, { views }: Seen): string {
   return renderTable(['hire', 'enrolment', 'employee number', 'written back and verified', 'seconds'], rows);
 }
 
-/** The addresses to visit while the demo runs. */
 function describePlaces(stage: Stage, up: Up): string {
   return [
     `Temporal         ${up.temporal.uiUrl ?? up.temporal.address}`,
@@ -475,7 +460,6 @@ function describePlaces(stage: Stage, up: Up): string {
   ].join('\n');
 }
 
-/** Counts of what was made, pulled and sent, and of what differs. */
 function describeCounts(
   report: DemoReport & { pulled: Partial<Pulled>; diverged: number; seconds: Partial<Streamed['seconds']> },
 ): string {

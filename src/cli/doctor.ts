@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual, styleText } from 'node:util';
 import type { Command } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { misspeltSettings, type Places, storeFile, storeUrl } from '../config.ts';
+import { misspeltSettings, type Places, storeFile } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
 import { count } from '../in-words.ts';
 import { describeRole, isMissing, readProcesses } from '../operator/status.ts';
 import { observableAssumptions } from '../partner/client/observe-assumptions.ts';
 import { type Assumption, assumptions, defaultOverrides } from '../partner/contract/assumptions.ts';
 import { type Restore, type RestoredTenant, readRestore } from '../store/backups.ts';
-import { openStore, readClock, type Store } from '../store/open-store.ts';
+import { readClock, type Store } from '../store/open-store.ts';
 import { listUnjoined, type Unjoined } from '../store/people.ts';
 import { createLease } from '../store/processes.ts';
 import { type Evidence, listEvidence } from '../store/tenant-states.ts';
@@ -18,10 +18,12 @@ import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { EXIT, example, placesOf, print } from './command.ts';
-import { assertExists } from './open.ts';
+import { EXIT, example, type Flags, placesOf, say } from './command.ts';
+import { assertExists, lookInto } from './open.ts';
 
-export function defineDoctor(command: Command): void {
+export const commands = { doctor: defineDoctor };
+
+function defineDoctor(command: Command): void {
   command
     .description(
       'Check this installation, and list the assumptions about the partner that answers contradict or have not shown ' +
@@ -37,10 +39,9 @@ export function defineDoctor(command: Command): void {
     .action(runDoctor);
 }
 
-interface DoctorOptions {
+interface DoctorOptions extends Flags {
   afterRestore?: boolean;
   all?: boolean;
-  json?: boolean;
 }
 
 async function runDoctor(options: DoctorOptions, command: Command): Promise<void> {
@@ -48,20 +49,16 @@ async function runDoctor(options: DoctorOptions, command: Command): Promise<void
   const { findings, tenants, evidence } = await examine(await placesOf(command));
   const made = assumptionRows(tenants, evidence);
   const assumptions = options.all === true ? made : made.filter(isOpen);
-  print(
-    options.json === true
-      ? `${JSON.stringify({ checks: findings, assumptions }, null, 2)}\n`
-      : renderDoctor(findings, assumptions, made.length),
-  );
+  say(options, { checks: findings, assumptions }, () => renderDoctor(findings, assumptions, made.length));
   const wrong = findings.filter(({ state }) => state === 'wrong').map(({ check }) => check);
   if (wrong.length > 0) process.exitCode = wrong.every((check) => check === 'processes') ? EXIT.partial : EXIT.refused;
 }
 
 /** Exits with 3 until every tenant has been compared. */
-async function lookAfterRestore({ json = false }: DoctorOptions, command: Command): Promise<void> {
+async function lookAfterRestore(options: DoctorOptions, command: Command): Promise<void> {
   const restore = await examineRestore(await placesOf(command));
-  if (json) process.stdout.write(`${JSON.stringify(restore ?? null, null, 2)}\n`);
-  else print(restore === undefined ? 'This store was never restored.\n' : renderRestore(restore));
+  const text = restore === undefined ? 'This store was never restored.\n' : renderRestore(restore);
+  say(options, restore ?? null, text);
   if (restore?.tenants.some(({ isCompared }) => !isCompared) === true) process.exitCode = EXIT.partial;
 }
 
@@ -121,19 +118,21 @@ interface AfterRestore extends Omit<Restore, 'tenants'> {
 /** The results of the last restore: hires taken up again, questions asked, and what HR should check itself. */
 async function examineRestore({ tenantsDir, dataDir }: Places): Promise<AfterRestore | undefined> {
   assertExists(storeFile(dataDir));
-  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
-  try {
-    const restored = await readRestore(store);
-    if (restored === undefined) return undefined;
-    const files = await loadTenants(tenantsDir, { secrets: 'skip' }).catch(() => []);
-    const named = new Map(files.map((tenant) => [tenant.tenant, tenant]));
-    return {
-      ...restored,
-      tenants: restored.tenants.map((one) => ({ ...one, look: lookAt(named.get(one.tenantId), restored) })),
-    };
-  } finally {
-    await store.close();
-  }
+  const restored = await lookInto(dataDir, readRestore);
+  if (restored === undefined) return undefined;
+  const files = await loadTenants(tenantsDir, { secrets: 'skip' }).catch(() => []);
+  const named = new Map(files.map((tenant) => [tenant.tenant, tenant]));
+  return {
+    ...restored,
+    tenants: restored.tenants.map((one) => ({ ...one, look: lookAt(named.get(one.tenantId), restored) })),
+  };
+}
+
+/** Opening would create the tables, so a store that does not exist yet is left alone. */
+async function lookIfThere(dataDir: string, absent: string, look: (store: Store) => Promise<Found>): Promise<Found> {
+  const file = storeFile(dataDir);
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: absent };
+  return lookInto(dataDir, look);
 }
 
 /** An employee is found by our reference, or by an enrolment with it; without either, only HR can find them. */
@@ -164,7 +163,7 @@ interface Examined {
 }
 
 /** Checks what it can without downloading, building or creating anything; calls no partner and no HRIS. */
-export async function examine(places: Places): Promise<Examined> {
+export async function examine({ dataDir, tenantsDir }: Places): Promise<Examined> {
   const tenants: Tenant[] = [];
   const evidence: Evidence[] = [];
   const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
@@ -172,12 +171,12 @@ export async function examine(places: Places): Promise<Examined> {
     settings: checkSettings,
     temporal: checkTemporal,
     tenants: async () => {
-      tenants.push(...(await loadTenants(places.tenantsDir)));
-      return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
+      tenants.push(...(await loadTenants(tenantsDir)));
+      return { state: 'good', message: `${tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
     },
-    store: () => checkStore(places.dataDir, evidence),
-    people: () => checkPeople(places.dataDir),
-    processes: () => checkProcesses(places),
+    store: () => lookIfThere(dataDir, `${storeFile(dataDir)} is not there yet`, (store) => checkStore(store, evidence)),
+    people: () => lookIfThere(dataDir, 'nobody is known yet', checkPeople),
+    processes: () => lookIfThere(dataDir, 'nothing was started yet', (store) => checkProcesses(store, tenantsDir)),
   };
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])
@@ -233,61 +232,35 @@ const UNJOINED: Record<Unjoined['why'], string> = {
 const MOST_NAMED = 20;
 
 /** Checks that hires and the records of people agree, for example after an upgrade that built these records. */
-async function checkPeople(dataDir: string): Promise<Found> {
-  const file = storeFile(dataDir);
-  if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nobody is known yet' };
-  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
-  try {
-    const unjoined = await listUnjoined(store);
-    if (unjoined.length === 0) return { state: 'good', message: 'every hire is linked to its person' };
-    const named = unjoined
-      .slice(0, MOST_NAMED)
-      .map(({ tenantId, jobCandidateId, why }) => `job candidate ${jobCandidateId} of ${tenantId} (${UNJOINED[why]})`);
-    const more = unjoined.length > named.length ? `, and ${unjoined.length - named.length} more` : '';
-    const isWrong = unjoined.some(({ why }) => why !== 'candidate-unknown');
-    const unlinked = count(unjoined.length, 'hire is', 'hires are');
-    const message = `${unlinked} not linked to a person: ${named.join('; ')}${more}`;
-    return { state: isWrong ? 'wrong' : 'open', message };
-  } finally {
-    await store.close();
-  }
+async function checkPeople(store: Store): Promise<Found> {
+  const unjoined = await listUnjoined(store);
+  if (unjoined.length === 0) return { state: 'good', message: 'every hire is linked to its person' };
+  const named = unjoined
+    .slice(0, MOST_NAMED)
+    .map(({ tenantId, jobCandidateId, why }) => `job candidate ${jobCandidateId} of ${tenantId} (${UNJOINED[why]})`);
+  const more = unjoined.length > named.length ? `, and ${unjoined.length - named.length} more` : '';
+  const isWrong = unjoined.some(({ why }) => why !== 'candidate-unknown');
+  const unlinked = count(unjoined.length, 'hire is', 'hires are');
+  const message = `${unlinked} not linked to a person: ${named.join('; ')}${more}`;
+  return { state: isWrong ? 'wrong' : 'open', message };
 }
 
 /** Checks which processes should run for the applied tenants; none should before the first start. */
-async function checkProcesses({ dataDir, tenantsDir }: Places): Promise<Found> {
-  const file = storeFile(dataDir);
-  if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nothing was started yet' };
-  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
-  try {
-    const known = await currentTenants(store, tenantsDir);
-    const roles = await readProcesses(store, await readClock(store), known);
-    const state = roles.some(isMissing) ? 'wrong' : 'good';
-    return { state, message: roles.map((role) => describeRole(role, spanOf)).join(' ') };
-  } finally {
-    await store.close();
-  }
+async function checkProcesses(store: Store, tenantsDir: string): Promise<Found> {
+  const known = await currentTenants(store, tenantsDir);
+  const roles = await readProcesses(store, await readClock(store), known);
+  const state = roles.some(isMissing) ? 'wrong' : 'good';
+  return { state, message: roles.map((role) => describeRole(role, (ms) => `${Math.round(ms / 1_000)} s`)).join(' ') };
 }
 
-function spanOf(ms: number): string {
-  return `${Math.round(ms / 1_000)} s`;
-}
-
-/** Opening would create the tables, so a store that does not exist yet is left alone. */
-async function checkStore(dataDir: string, evidence: Evidence[]): Promise<Found> {
-  const file = storeFile(dataDir);
-  if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
-  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
-  try {
-    evidence.push(...(await listEvidence(store)));
-    const refusal = await refusedWrite(store);
-    if (refusal === undefined) return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
-    const message =
-      `${store.kind} answers but takes no writes (${refusal}), so no webhook is stored, no hire goes on, and ` +
-      'processes that run look as if they had ended. Let it take writes: space, not read-only, the rights of a worker.';
-    return { state: 'wrong', message };
-  } finally {
-    await store.close();
-  }
+async function checkStore(store: Store, evidence: Evidence[]): Promise<Found> {
+  evidence.push(...(await listEvidence(store)));
+  const refusal = await refusedWrite(store);
+  if (refusal === undefined) return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
+  const message =
+    `${store.kind} answers but takes no writes (${refusal}), so no webhook is stored, no hire goes on, and ` +
+    'processes that run look as if they had ended. Let it take writes: space, not read-only, the rights of a worker.';
+  return { state: 'wrong', message };
 }
 
 /** Why a row cannot be written, and deleted again; undefined if it can. */

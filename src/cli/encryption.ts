@@ -23,11 +23,12 @@ import { AS, byOf, example, type Flags, port, renderListed, say } from './comman
 import { withStore } from './open.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
-/** The addresses of Temporal's dev server pages. */
 const USUAL_PAGES = ['http://127.0.0.1:8233', 'http://localhost:8233'];
 const USUAL_PORT = 8791;
 
-export function defineCodec(command: Command): void {
+export const commands = { keys: defineKeys, codec: defineCodec };
+
+function defineCodec(command: Command): void {
   command
     .description(
       "Decrypt payloads for Temporal's pages and command line, on loopback and for anyone who has the printed " +
@@ -264,7 +265,7 @@ function cannotListen(port: number, cause: NodeJS.ErrnoException): ConnectorErro
   });
 }
 
-export function defineKeys(command: Command): void {
+function defineKeys(command: Command): void {
   command.description("Make the keys of HIREBRIDGE_KEYS, and replace those of tenants' values.");
   command
     .command('new')

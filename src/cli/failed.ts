@@ -9,7 +9,9 @@ import { withClient, withStore } from './open.ts';
 /** Longest reason in the table; --json has full reasons. */
 const MOST_TEXT = 100;
 
-export function defineFailed(command: Command): void {
+export const commands = { conflicts: defineConflicts, failed: defineFailed, retry: defineRetry };
+
+function defineFailed(command: Command): void {
   command
     .description(
       'List what failed: streams that stand still, records left out, deliveries given up. Exit code 3: the list ' +
@@ -21,7 +23,7 @@ export function defineFailed(command: Command): void {
     .action(runFailed);
 }
 
-export function defineRetry(command: Command): void {
+function defineRetry(command: Command): void {
   command
     .description('Read again the records that were left out, and relay again the deliveries that were given up.')
     .argument('<tenant>', 'tenant whose failures to retry')
@@ -67,7 +69,7 @@ async function runRetry(
   say(options, { records, deliveries }, `${what}. What is left: hirebridge failed ${tenantId}\n`);
 }
 
-export function defineConflicts(command: Command): void {
+function defineConflicts(command: Command): void {
   command
     .description(
       'List fields where the hiring platform and the HR system differed, latest first: those that wait for a person, ' +

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { isConnectorError } from '../errors.ts';
@@ -19,10 +18,25 @@ import type { WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { listHires } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
-import { AS, byOf, EXIT, example, type Flags, folded, limitOf, placesOf, renderListed, say } from './command.ts';
+import {
+  AS,
+  byOf,
+  EXIT,
+  example,
+  type Flags,
+  folded,
+  limitOf,
+  placesOf,
+  renderListed,
+  renderValue,
+  say,
+  shownFile,
+} from './command.ts';
 import { withClient, withStore } from './open.ts';
 
-export function defineHire(command: Command): void {
+export const commands = { hire: defineHire, explain: defineExplain };
+
+function defineHire(command: Command): void {
   command.description('List, show and start hires.');
   command
     .command('list')
@@ -167,7 +181,7 @@ async function runStart(
   say(options, { workflowId, started, hire }, `${outcome} ${next}\n${stands}`);
 }
 
-export function defineExplain(command: Command): void {
+function defineExplain(command: Command): void {
   command
     .description(
       'Explain every field of a hire, or of a record that a stream lands: source value, rule with file and line, ' +
@@ -236,23 +250,22 @@ function renderPlan({ plannedAt, mapping, decision, appliedAt, purged }: NonNull
 }
 
 function renderField({ field, rule, file, line, readAt, steps, written, ...rest }: ExplainedField): string {
-  const near = relative(process.cwd(), file);
-  const result = rest.problem === undefined ? text(rest.value, 'left out') : `nothing: ${rest.problem}`;
+  const result = rest.problem === undefined ? renderValue(rest.value, 'left out') : `nothing: ${rest.problem}`;
   const lines = [
-    ['rule', `${rule}  ${near.startsWith('..') ? file : near}:${line}`],
+    ['rule', `${rule}  ${shownFile(file)}:${line}`],
     ...(readAt === undefined ? [] : [['read at', readAt]]),
-    ...steps.map(({ step, value }) => [step, text(value, 'empty')]),
+    ...steps.map(({ step, value }) => [step, renderValue(value)]),
     ['gives', result],
-    ...('planned' in rest ? [['planned', text(rest.planned, 'empty')]] : []),
+    ...('planned' in rest ? [['planned', renderValue(rest.planned)]] : []),
     ...(written === undefined ? [] : [['written', renderWritten(written)]]),
-    ...('held' in rest ? [['held there', text(rest.held, 'empty')]] : []),
+    ...('held' in rest ? [['held there', renderValue(rest.held)]] : []),
   ];
   return `${field}\n${lines.map(([what = '', shown = '']) => `  ${what.padEnd(20)}  ${shown}\n`).join('')}`;
 }
 
 function renderWritten({ at, by, mapping, outcome, purgedAt, ...values }: WrittenField): string {
-  const old = 'old' in values ? ` (was ${text(values.old, 'empty')})` : '';
-  const value = purgedAt === null ? `${text(values.value, 'empty')}${old}` : `value purged ${purgedAt}`;
+  const old = 'old' in values ? ` (was ${renderValue(values.old)})` : '';
+  const value = purgedAt === null ? `${renderValue(values.value)}${old}` : `value purged ${purgedAt}`;
   return `${value}, ${at} by ${by}, mapping ${mapping ?? 'none'}, ${outcome}`;
 }
 
@@ -261,8 +274,4 @@ function renderWrite({ at, kind, target, foreignId, fields, outcome, verifiedAt,
   const read = verifiedAt === null ? '' : `, read back ${verifiedAt}`;
   const of = `run ${run.slice(0, 36)}, mapping ${mapping ?? 'none'}`;
   return `  ${at}  ${kind} ${target}${where}: ${fields.join(', ')}; ${outcome}${read}; ${of}\n`;
-}
-
-function text(value: unknown, none: string): string {
-  return value === undefined || value === null ? none : JSON.stringify(value);
 }

@@ -1,20 +1,14 @@
 import type { Command } from 'commander';
 import { explainedAt } from '../docs.ts';
-import { age } from '../in-words.ts';
-import {
-  answeredManyText,
-  answeredText,
-  answerHold,
-  answerHolds,
-  groupHolds,
-  type HoldGroup,
-  listHolds,
-  readHold,
-} from '../operator/holds.ts';
+import { entryOf } from '../hire/answers.ts';
+import { age, count } from '../in-words.ts';
+import { answerHold, answerHolds, type HoldView, listHolds, type ManyAnswered, readHold } from '../operator/holds.ts';
 import { AS, byOf, EXIT, example, type Flags, placesOf, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
-export function defineHold(command: Command): void {
+export const commands = { hold: defineHold };
+
+function defineHold(command: Command): void {
   command.description('List, show and answer what waits for a person.');
   command
     .command('list')
@@ -78,6 +72,23 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
   say(options, holds, () => renderGroups(groupHolds(holds), most));
 }
 
+type Held = HoldView & { ageMs: number };
+
+interface HoldGroup {
+  tenantId: string;
+  code: string;
+  /** Oldest first. */
+  holds: Held[];
+}
+
+/** Largest group first. */
+function groupHolds(holds: readonly Held[]): HoldGroup[] {
+  const groups = Map.groupBy(holds, ({ tenantId, code }) => `${tenantId} ${code}`);
+  return [...groups.values()]
+    .flatMap((own) => (own[0] === undefined ? [] : [{ tenantId: own[0].tenantId, code: own[0].code, holds: own }]))
+    .sort((a, b) => b.holds.length - a.holds.length);
+}
+
 function renderGroups(groups: readonly HoldGroup[], most: number): string {
   if (groups.length === 0) return 'No holds.\n';
   const rows = groups.flatMap(({ holds }) =>
@@ -102,9 +113,9 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
   const open = holds.filter(({ state }) => state === 'open');
   const left = holds.length - most;
   const over = holds.length - open.length;
-  const count =
+  const waiting =
     over === 0 ? `${open.length} of ${tenantId} wait` : `${open.length} of ${tenantId} wait, ${over} no more,`;
-  const lines = [`${count} for the same reason: ${code}`];
+  const lines = [`${waiting} for the same reason: ${code}`];
   if (left > 0) lines.push(`  the other ${left}: hirebridge hold list --code ${code} --tenant ${tenantId}`);
   const shared = (open[0]?.answerTexts ?? []).filter((text) => !text.includes('<'));
   const which = `--tenant ${tenantId} --until ${open.at(-1)?.holdId}`;
@@ -176,4 +187,33 @@ async function runAnswer(
     { answered: hold, answer, holds: answered.length, ids: answered, left, since },
     answeredManyText(many, hold, answer),
   );
+}
+
+/** The message for the person who answered; `of`: whom a single hold was about. */
+export function answeredText(
+  answered: string,
+  answer: string,
+  of?: Pick<HoldView, 'tenantId' | 'jobCandidateId'>,
+): string {
+  const { waitsFor } = entryOf(answer) ?? {};
+  const id = of?.jobCandidateId ?? undefined;
+  const follow = id === undefined ? 'status' : `hire show ${of?.tenantId} ${id}`;
+  const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge ${follow}`, waitsFor ?? []];
+  return `${lines.flat().join('\n')}\n`;
+}
+
+/** The message for the person who gave one answer to many holds. */
+export function answeredManyText(
+  { answered, left, since }: ManyAnswered & { since: number },
+  code: string,
+  answer: string,
+): string {
+  const later =
+    `${count(since, 'hold')} of ${code} ${since === 1 ? 'was' : 'were'} opened since, and not answered. ` +
+    `Look at what waits: hirebridge hold list --code ${code}\n`;
+  return [
+    answeredText(`${count(answered.length, 'hold')} of ${code}`, answer),
+    ...left.map(({ holdId, why }) => `Hold ${holdId} stays as it is: ${why}\n`),
+    ...(since === 0 ? [] : [later]),
+  ].join('');
 }

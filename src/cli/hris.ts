@@ -9,19 +9,20 @@ import { type HttpDefinition, loadDefinition } from '../hris/http/load-definitio
 import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-under-test.ts';
 import { isSecretRef, resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { EXIT, example, pairs, print, renderTable, say } from './command.ts';
+import { EXIT, example, type Flags, folded, pairs, print, renderTable, say } from './command.ts';
 
-interface TestFlags {
+interface TestFlags extends Flags {
   url: string;
   option?: Record<string, string>;
   value?: Record<string, string>;
   only?: string;
   allowPrivateAddress?: boolean;
   numbers: boolean;
-  json?: boolean;
 }
 
-export function defineHris(command: Command): void {
+export const commands = { hris: defineHris };
+
+function defineHris(command: Command): void {
   command.description('Write a file that describes an HR system, and try it.');
   command
     .command('init')
@@ -64,13 +65,12 @@ export function defineHris(command: Command): void {
     .action(() => print(definitionJsonSchema()));
 }
 
-interface InitFlags {
+interface InitFlags extends Flags {
   openapi?: string;
   path?: string;
   scim?: string;
   token?: string;
   allowPrivateAddress?: boolean;
-  json?: boolean;
 }
 
 async function runInit(file: string, flags: InitFlags): Promise<void> {
@@ -94,11 +94,7 @@ async function runInit(file: string, flags: InitFlags): Promise<void> {
 
 /** A comment of at most 118 columns. */
 function wrapped(note: string): string {
-  const lines = note.split(' ').reduce<string[]>((made, word) => {
-    const last = made.at(-1);
-    if (last === undefined || last.length + word.length > 112) return [...made, word];
-    return [...made.slice(0, -1), `${last} ${word}`];
-  }, []);
+  const lines = folded(note, '', 113).split('\n');
   return lines.map((line, at) => `# ${at === 0 ? '-' : ' '} ${line}`).join('\n');
 }
 

@@ -57,7 +57,9 @@ interface Flags {
   yes?: boolean;
 }
 
-export function defineInit(command: Command): void {
+export const commands = { init: defineInit };
+
+function defineInit(command: Command): void {
   command
     .description(
       'Write the files of a new tenant. On a terminal it asks for what is not given: it offers the tables of the HR ' +
@@ -107,11 +109,10 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   const flow = await settleFlow(seen, flags.flow);
   const start = await settleStartDate(seen, flags);
   const own = hris.table === undefined ? undefined : await settleMapping(hris.table, { access, seen, start, flags });
-  const { company } = seen;
   const files = await tenantTexts(tenantsDir, {
     tenant,
     apiKey,
-    ...(webhookKey === undefined ? {} : { webhookKey }),
+    webhookKey,
     flow: flow.value,
     startDate: start.value,
     createTable: hris.createTable,
@@ -119,8 +120,8 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
     environment: access.environment,
     allowPrivate: access.allowPrivate,
     hris: fromFolder(hris.url, tenantsDir),
-    ...(defined && { defined }),
-    ...(company === undefined ? {} : { company }),
+    defined,
+    company: seen.company,
     ...(own === undefined ? {} : await newTenantTable(own.table, own)),
   });
   // Nothing was changed until here, so that Ctrl-C leaves no trace.
@@ -282,7 +283,6 @@ function fromFolder(url: string, folder: string): string {
   return url.replace(/^sqlite:(.+)$/s, (_all, path: string) => `sqlite:${relative(folder, path)}`);
 }
 
-/** A value to write, and why it was chosen. */
 interface Settled {
   value: string;
   why: string;
@@ -389,7 +389,6 @@ async function settleMapping(
   }
 }
 
-/** Columns that the table requires but no rule fills. */
 function lackingIn(lines: readonly Line[]): string[] {
   return lines.filter((line) => line.column.required && !isFilled(line)).map(({ column }) => column.name);
 }

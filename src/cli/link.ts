@@ -26,17 +26,19 @@ import {
 import { withEndpoints } from '../rate-limit/kept-rate-limits.ts';
 import type { TenantAct } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
-import { type ImportedLink, importLinks } from '../store/people.ts';
+import { importLinks } from '../store/people.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import { findPerson } from '../store/persons.ts';
 import { openRateLimit } from '../store/rate-limits.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { type Problem, refuse } from '../yaml/yaml-file.ts';
-import { AS, byOf, EXIT, example, type Flags, renderTable, say } from './command.ts';
+import { AS, byOf, endRefused, example, type Flags, renderTable, say, sayBeside } from './command.ts';
 import { withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
-export function defineLink(command: Command): void {
+export const commands = { link: defineLink };
+
+function defineLink(command: Command): void {
   command.description('Link people who are employees already.');
   command
     .command('import')
@@ -63,12 +65,9 @@ async function runImport(
   const link = async (store: Store): Promise<void> => {
     const plan = await planLinks(store, await readAppliedTenant(store, tenantId), resolve(file));
     const facts = { fresh: plan.fresh, known: plan.known };
-    (options.json === true ? process.stderr : process.stdout).write(renderLinks(plan));
+    sayBeside(options, renderLinks(plan));
     if (plan.fresh.length === 0) return say(options, { ...facts, linked: 0 }, '');
-    if (options.yes !== true && !(await isConfirmed('Link them?'))) {
-      process.exitCode = EXIT.refused;
-      return;
-    }
+    if (!(await isConfirmed(options, 'Link them?'))) return endRefused();
     await applyLinks(store, { tenantId, by: byOf(options) }, plan);
     say(options, { ...facts, linked: plan.fresh.length }, 'Linked.\n');
   };
@@ -90,29 +89,14 @@ function renderLinks({ fresh, known }: LinkPlan): string {
 }
 
 /** What an import would write; every line is verified on both sides. */
-interface LinkPlan {
-  /** Links to write. Names are masked. */
-  fresh: {
-    candidateId: string;
-    employeeId: string;
-    employeeNumber: string | null;
-    name: string;
-    /** The candidate who had the employee, and whom the partner no longer shows. */
-    insteadOf: string | null;
-  }[];
-  /** Candidates that are linked already. */
-  known: string[];
-  links: ImportedLink[];
-  /** For the audit trail: the file's name and fingerprint. */
-  source: string;
-}
+type LinkPlan = Awaited<ReturnType<typeof planLinks>>;
 
 const CHUNK = 100;
 const AT_ONCE = 4;
 const READ_MS = 30_000;
 
 /** Reads both sides of every line; writes nothing. @throws ConnectorError LINKS_UNREADABLE with every problem */
-export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
+export async function planLinks(store: Store, tenant: Tenant, file: string) {
   const { text, lines } = readLinkFile(file);
   const log = createLogger('command');
   const limited = { tenantId: tenant.tenant, share: tenant.partner.rateLimit?.share };
@@ -123,6 +107,7 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
     const candidates = await readCandidates(partner, lines);
     const limit = pLimit(AT_ONCE);
     const read = lines.map((line) => limit(() => verify({ store, tenant, partner, hris, candidates }, line)));
+    // For the audit trail: the file's name and fingerprint.
     const source = `${basename(file)}, sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
     return { ...sort(file, await Promise.all(read)), source };
   } finally {
@@ -166,14 +151,9 @@ interface Sides {
   candidates: ReadonlyMap<string, PersonName>;
 }
 
-interface Verified {
-  line: LinkLine;
-  verdict: ReturnType<typeof judgeLink>;
-  link: ImportedLink;
-  name: string;
-}
+type Verified = Awaited<ReturnType<typeof verify>>;
 
-async function verify({ store, tenant, partner, hris, candidates }: Sides, line: LinkLine): Promise<Verified> {
+async function verify({ store, tenant, partner, hris, candidates }: Sides, line: LinkLine) {
   const { connection, candidate } = personOf(tenant, line.candidateId);
   const record = await hris.employees.read(line.employeeId, AbortSignal.timeout(READ_MS));
   const employee = employeeIn(connection, line.employeeId);
@@ -235,7 +215,7 @@ function idOf({ candidates }: Person, asked: Candidate): string {
   return candidates.find(({ company }) => company === asked.company)?.candidateId ?? 'of another company';
 }
 
-function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'source'> {
+function sort(file: string, verified: readonly Verified[]) {
   const problems = verified.flatMap(({ line, verdict }): Problem[] => {
     if (verdict.kind !== 'refused') return [];
     const column = verdict.at === 'candidate' ? 1 : line.column;
@@ -244,25 +224,19 @@ function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'sour
   if (problems.length > 0) throw linksUnreadable(problems);
   const fresh = verified.filter(({ verdict }) => verdict.kind === 'fits');
   return {
+    /** Links to write. Names are masked. */
     fresh: fresh.map(({ line: { candidateId, employeeId }, link, name }) => ({
       candidateId,
       employeeId,
       employeeNumber: link.is.number,
       name,
+      /** The candidate who had the employee, and whom the partner no longer shows. */
       insteadOf: link.instead?.candidateId ?? null,
     })),
+    /** Candidates that are linked already. */
     known: verified.filter(({ verdict }) => verdict.kind === 'known').map(({ line }) => line.candidateId),
     links: fresh.map(({ link }) => link),
   };
-}
-
-/** One line of the file: this candidate is this employee. */
-interface LinkLine {
-  candidateId: string;
-  employeeId: string;
-  /** Position of the line and its second cell, from 1. */
-  line: number;
-  column: number;
 }
 
 const HEADER = ['candidateId', 'employeeId'];
@@ -315,7 +289,10 @@ function rowsOf(file: string, text: string): Row[] {
   }
 }
 
-function lineOf({ info, raw, record }: Row): LinkLine {
+/** One line of the file: this candidate is this employee. `column`: of its second cell, from 1. */
+type LinkLine = ReturnType<typeof lineOf>;
+
+function lineOf({ info, raw, record }: Row) {
   const [candidateId = '', employeeId = ''] = record.map((cell) => cell.trim());
   return { candidateId, employeeId, line: info.lines, column: raw.indexOf(',') + 2 };
 }

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { relative } from 'node:path';
 import { isDeepStrictEqual, styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
 import { z } from 'zod';
-import { mappingFile, type TableName, type TableRows, tableNames, writeRule } from '../mapping/compile-rule.ts';
+import { mappingFile, tableNames, writeRule } from '../mapping/compile-rule.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { bindTables, type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import { diffMapping, type MappingDiff, mappingNamed, maskDiff } from '../operator/diff-mapping.ts';
@@ -18,19 +17,23 @@ import {
   loadTenantMapping,
 } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { byOf, EXIT, example, type Flags, placesOf, print, renderChange, renderTable, say } from './command.ts';
+import { explainIssues, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
+import {
+  byOf,
+  EXIT,
+  example,
+  type Flags,
+  placesOf,
+  print,
+  renderChange,
+  renderTable,
+  say,
+  shownFile,
+} from './command.ts';
 import { withOpened } from './open.ts';
 
 const record = z.record(z.string(), z.unknown());
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
-
-/** Result of one case; `wrong` describes each difference in words. */
-interface CaseResult {
-  name: string;
-  at: Place;
-  wrong: string[];
-}
 
 const tableValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -57,7 +60,9 @@ const casesFile = z.strictObject({
 
 type Case = z.output<typeof casesFile>['cases'][number];
 
-export function defineMapping(command: Command): void {
+export const commands = { mapping: defineMapping };
+
+function defineMapping(command: Command): void {
   command.description('Look at mapping files, check and test them. Writes nothing.');
   command
     .command('show')
@@ -109,13 +114,13 @@ function subject(): Argument {
     .default('employee');
 }
 
-async function readViews(tenantId: string, command: Command): Promise<MappingView[]> {
+async function readViews(tenantId: string, command: Command) {
   return readMappings((await placesOf(command)).tenantsDir, tenantId);
 }
 
 async function runShow(tenantId: string, wanted: string, options: Flags, command: Command): Promise<void> {
   const view = (await readViews(tenantId, command)).find(({ name }) => name === wanted);
-  const rows = (view?.rules ?? []).map(({ field, rule, file, line }) => [field, rule, `${shown(file)}:${line}`]);
+  const rows = (view?.rules ?? []).map(({ field, rule, file, line }) => [field, rule, `${shownFile(file)}:${line}`]);
   const text =
     view === undefined
       ? `${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`
@@ -136,7 +141,7 @@ async function runTest(tenantId: string, options: Flags, command: Command): Prom
   const lines = results.map(({ at, name, wrong }) => {
     const state = wrong.length === 0 ? styleText('green', 'ok  ') : styleText('red', 'fail');
     const reasons = wrong.map((text) => `\n      ${text}`).join('');
-    return `${state}  ${shown(at.file)}:${at.line}  ${name}${reasons}\n`;
+    return `${state}  ${shownFile(at.file)}:${at.line}  ${name}${reasons}\n`;
   });
   const none = 'There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n';
   say(options, results, lines.length === 0 ? none : lines.join(''));
@@ -146,12 +151,6 @@ async function runTest(tenantId: string, options: Flags, command: Command): Prom
 export function mappingJsonSchema(): string {
   const schema = { ...z.toJSONSchema(mappingFile, { io: 'input' }), title: 'hirebridge mapping file' };
   return `${JSON.stringify(schema, null, 2)}\n`;
-}
-
-/** The file's name as seen from the current directory. */
-function shown(file: string): string {
-  const near = relative(process.cwd(), file);
-  return near.startsWith('..') ? file : near;
 }
 
 function addMappingDiff(mapping: Command): void {
@@ -206,19 +205,11 @@ function render({ subject, from, to, compared, changed, fields }: MappingDiff): 
   return `${head}\n${renderTable(['field', 'records', 'without a value', 'for example', 'change'], rows)}\n`;
 }
 
-/** One mapping of a tenant; each rule has the place it comes from. */
-interface MappingView {
-  /** `employee`, or a stream. */
-  name: string;
-  version: string;
-  rules: { field: string; rule: string; sensitive: boolean; file: string; line: number }[];
-}
-
 /**
  * A tenant's effective mappings: of employees, of each stream that can land or goes both ways, and of requisitions if
  * the HR system has them.
  */
-export async function readMappings(tenantsDir: string, tenantId: string): Promise<MappingView[]> {
+export async function readMappings(tenantsDir: string, tenantId: string) {
   const tenant = await readOwnTenant(tenantsDir, tenantId);
   return (await mappingsOf(tenant)).map(({ name, mapping }) => ({
     name,
@@ -230,8 +221,7 @@ export async function readMappings(tenantsDir: string, tenantId: string): Promis
   }));
 }
 
-/** Runs the test cases beside each of the tenant's mapping files. */
-async function testMappings(tenantsDir: string, tenantId: string): Promise<CaseResult[]> {
+async function testMappings(tenantsDir: string, tenantId: string) {
   const tenant = await readOwnTenant(tenantsDir, tenantId);
   const named = (await mappingsOf(tenant)).flatMap(({ file, mapping }) =>
     file === undefined ? [] : [{ file, mapping }],
@@ -244,8 +234,9 @@ async function testMappings(tenantsDir: string, tenantId: string): Promise<CaseR
  * Runs the cases next to a mapping file; undefined if there are none. Throws MAPPING_CASES_INVALID with
  * file:line:column for unreadable cases.
  */
-async function testMapping(mapping: Mapping, file: string): Promise<CaseResult[] | undefined> {
-  const beside = casesFileOf(file);
+async function testMapping(mapping: Mapping, file: string) {
+  // The cases of `acme-mapping.yaml` are in `acme-mapping.cases.yaml`.
+  const beside = file.replace(/(\.ya?ml)$/, '.cases$1');
   if (!existsSync(beside)) return undefined;
   const source = await readYamlFile(beside);
   const parsed = casesFile.safeParse(source.value);
@@ -265,6 +256,7 @@ async function testMapping(mapping: Mapping, file: string): Promise<CaseResult[]
   return parsed.data.cases.map((one, index) => ({
     name: one.name,
     at: { file: beside, ...placeOf(source, ['cases', index]) },
+    /** Each difference in words. */
     wrong: differences(mapping, one),
   }));
 }
@@ -273,7 +265,8 @@ function differences(
   mapping: Mapping,
   { record: sources, tables, fields: expected, problems: waiting }: Case,
 ): string[] {
-  const { fields, problems } = evaluateMapping(bindTables(mapping, rowsOf(tables)), sources);
+  const rows = tableNames.map((name) => [name, new Map(Object.entries(tables[name] ?? {}))] as const);
+  const { fields, problems } = evaluateMapping(bindTables(mapping, new Map(rows)), sources);
   const unequal = Object.entries(expected).flatMap(([key, wanted]) => {
     const given = fields[key] ?? null;
     return isDeepStrictEqual(given, wanted)
@@ -288,15 +281,6 @@ function differences(
     .filter((field) => !found.includes(field))
     .map((field) => `${field} was expected to have a problem and has none`);
   return [...unequal, ...unexpected, ...absent];
-}
-
-function rowsOf(tables: Case['tables']): Map<TableName, TableRows> {
-  return new Map(tableNames.map((name) => [name, new Map(Object.entries(tables[name] ?? {}))]));
-}
-
-/** The cases of `acme-mapping.yaml` are in `acme-mapping.cases.yaml`. */
-function casesFileOf(mappingFile: string): string {
-  return mappingFile.replace(/(\.ya?ml)$/, '.cases$1');
 }
 
 async function mappingsOf(tenant: Tenant): Promise<{ name: string; file: string | undefined; mapping: Mapping }[]> {

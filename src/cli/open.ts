@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Places, readConfig, storeExists, storeFile, storeUrl } from '../config.ts';
+import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
 import { rejected } from '../errors.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { assertTenantInStore, knownTenant, readOwnTenant } from '../operator/tenants.ts';
+import { assertTenantInStore, knownTenant } from '../operator/tenants.ts';
 import { keepOwnAudit } from '../store/audit.ts';
 import type { Migrate } from '../store/migrate.ts';
 import { openStore, type Store } from '../store/open-store.ts';
-import type { Tenant } from '../tenants/schema.ts';
 import { placesOf } from './command.ts';
 
 /**
@@ -49,6 +48,16 @@ export async function withStore<T>(
   });
 }
 
+/** Looks into the store without the keys of encrypted values, for what reads none of them. */
+export async function lookInto<T>(dataDir: string, look: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
+  try {
+    return await look(store);
+  } finally {
+    await store.close();
+  }
+}
+
 /** @throws ConnectorError STORE_MISSING */
 export function assertExists(file: string | undefined): void {
   if (file === undefined || existsSync(file)) return;
@@ -56,21 +65,6 @@ export function assertExists(file: string | undefined): void {
     'STORE_MISSING',
     `There is no store at ${file} yet. Name the data directory with --data, or start with: hirebridge up`,
   );
-}
-
-/**
- * A tenant of the folder, and the store if it exists: a command that only reads needs none and creates none.
- * @throws ConnectorError TENANT_UNKNOWN
- */
-export async function withOwnTenant<T>(
-  command: Command,
-  tenantId: string,
-  use: (tenant: Tenant, store: Store | undefined) => Promise<T>,
-): Promise<T> {
-  const places = await placesOf(command);
-  const own = await readOwnTenant(places.tenantsDir, tenantId);
-  if (!storeExists(places.dataDir)) return use(own, undefined);
-  return withOpened(places, 'never', (store) => use(own, store));
 }
 
 /**
@@ -91,7 +85,10 @@ export async function withClient<T>(
     import('../temporal/hire-client.ts'),
     import('../tenants/current-tenants.ts'),
   ]);
-  if (temporalSettings().address === undefined) await useEmbeddedTemporal(places.dataDir);
+  if (temporalSettings().address === undefined) {
+    const embedded = await readFile(temporalAddressFile(places.dataDir), 'utf8').catch(() => '');
+    if (embedded !== '') process.env['TEMPORAL_ADDRESS'] = embedded.trim();
+  }
   const config = readConfig();
   const connecting = connectTemporal();
   connecting.catch(() => undefined);
@@ -109,11 +106,6 @@ export async function withClient<T>(
   } finally {
     await connecting.then((temporal) => temporal.close()).catch(() => undefined);
   }
-}
-
-async function useEmbeddedTemporal(dataDir: string): Promise<void> {
-  const address = await readFile(temporalAddressFile(dataDir), 'utf8').catch(() => '');
-  if (address !== '') process.env['TEMPORAL_ADDRESS'] = address.trim();
 }
 
 /** The file in which `up` leaves the address of its embedded Temporal, for commands in other terminals. */

@@ -63,7 +63,9 @@ interface ServeOptions {
   reusePort?: boolean;
 }
 
-export function defineServe(command: Command): void {
+export const commands = { serve: defineServe, worker: defineWorker };
+
+function defineServe(command: Command): void {
   command
     .description('Receive webhooks: verify, store, answer. Needs no Temporal.')
     .option('--port <n>', 'port of the webhook address (default 8787, or HIREBRIDGE_PORT; 0 takes a free one)', port)
@@ -83,7 +85,7 @@ async function runServe(options: ServeOptions, command: Command): Promise<void> 
   await receiver.close();
 }
 
-export function defineWorker(command: Command): void {
+function defineWorker(command: Command): void {
   command
     .description('Do the work: relay stored webhooks, follow hires, reconcile. Needs Temporal.')
     .option(

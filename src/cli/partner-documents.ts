@@ -10,7 +10,9 @@ interface OpenApiFlags {
   sandbox?: string;
 }
 
-export function defineOpenApi(command: Command): void {
+export const commands = { openapi: defineOpenApi, collection: defineCollection };
+
+function defineOpenApi(command: Command): void {
   command
     .description('Write the OpenAPI 3.1.0 document of the partner API, as this version reads its specification.')
     .option('--json', 'as JSON (default)')
@@ -38,7 +40,7 @@ interface CollectionFlags {
   sandbox?: string;
 }
 
-export function defineCollection(command: Command): void {
+function defineCollection(command: Command): void {
   command
     .description('Write a request collection of the partner API (Postman v2.1), or one of its two environments.')
     .addOption(

@@ -7,7 +7,9 @@ import { openTables, type StoreTables } from '../store/open-store.ts';
 import { AS, byOf, example, type Flags, placesOf, say } from './command.ts';
 import { assertExists, withOpened, withStore } from './open.ts';
 
-export function definePause(command: Command): void {
+export const commands = { pause: definePause, resume: defineResume, freeze: defineFreeze, thaw: defineThaw };
+
+function definePause(command: Command): void {
   which(command)
     .description(
       'Stop all work of a tenant, or one stream of it. Webhooks are still stored, and the hints of a stream wait. ' +
@@ -17,7 +19,7 @@ export function definePause(command: Command): void {
     .action(runPause);
 }
 
-export function defineResume(command: Command): void {
+function defineResume(command: Command): void {
   which(command)
     .description(
       'Resume a paused tenant or stream. A stream that a change limit holds may make the held changes in its ' +
@@ -57,7 +59,7 @@ async function steer(verb: 'pause' | 'resume', [tenantId, stream, options, comma
   return stream === undefined ? tenantId : `${tenantId} ${stream}`;
 }
 
-export function defineFreeze(command: Command): void {
+function defineFreeze(command: Command): void {
   whose(command)
     .description(
       'Stop all writes to the hiring platform and the HR system at once, of every tenant or of one; reads and ' +
@@ -67,7 +69,7 @@ export function defineFreeze(command: Command): void {
     .action(runFreeze);
 }
 
-export function defineThaw(command: Command): void {
+function defineThaw(command: Command): void {
   whose(command)
     .description('Allow the writes again that `freeze` stopped.')
     .addHelpText('after', example('hirebridge thaw', 'hirebridge thaw acme'))

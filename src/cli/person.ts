@@ -14,7 +14,9 @@ import { isConfirmed } from './prompt.ts';
 
 const WHO = 'candidate id, e-mail address, employee id or number; candidate:ID, employee:ID say which';
 
-export function definePerson(command: Command): void {
+export const commands = { person: definePerson };
+
+function definePerson(command: Command): void {
   command.description('Find, export and erase what is kept about a person.');
   command
     .command('map')
@@ -188,7 +190,7 @@ async function runErase(
   const { erasePerson } = await import('../operator/person.ts');
   const question =
     `Erase this person of tenant ${tenantId} for good? ` + 'Their hires end, and they are not taken in again.';
-  if (options.yes !== true && !(await isConfirmed(question))) return;
+  if (!(await isConfirmed(options, question))) return;
   const { employee, reason } = options;
   const places = await placesOf(command);
   const erase = ({ store, hires }: OperatorParts) =>

@@ -16,7 +16,9 @@ import { withOpened } from './open.ts';
 /** At most this many records are shown; `--json` has all. */
 const MOST_SHOWN = 20;
 
-export function definePlan(command: Command): void {
+export const commands = { plan: definePlan, apply: defineApply, revert: defineRevert };
+
+function definePlan(command: Command): void {
   command
     .description(
       'Show what would be written and why: of one stream, of every stream, or of one hire. Reads both sides, writes ' +
@@ -44,7 +46,7 @@ async function runPlan(
   );
 }
 
-export function defineApply(command: Command): void {
+function defineApply(command: Command): void {
   command
     .description(
       'Write exactly what a plan contains. A record that changed since is named and not written. If it is ' +
@@ -75,7 +77,7 @@ function renderApplied({ written, already, changed, refused }: Applied): string 
   return `${lines.join('\n')}\n`;
 }
 
-export function defineRevert(command: Command): void {
+function defineRevert(command: Command): void {
   command
     .description(
       'Plan to put back the values that one mapping version replaced in landed records, unless somebody changed them ' +

@@ -5,149 +5,73 @@ import { EXIT, example, exitCodeOf, type LoadCommand, printError } from './comma
 
 type Define = (command: Command, load: LoadCommand) => void;
 
-/** A line of `--help`, and the module to load once the command is typed. */
-export type Listed = readonly [name: string, line: string, define: () => Promise<Define>];
+/** A line of `--help`, and the module whose `commands` define the command once it is typed. */
+export type Listed = readonly [line: string, module: () => Promise<{ commands: Record<string, Define> }>];
 
 /** Every command, grouped by purpose, in the order of `--help`. */
-export const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
-  'Set up:': [
-    [
-      'init',
-      'write the files of a new tenant, and ask for what they need',
-      async () => (await import('./init.ts')).defineInit,
-    ],
-    [
-      'hris',
-      'write a file that describes an HR system, and try it',
-      async () => (await import('./hris.ts')).defineHris,
-    ],
-    [
-      'discover',
-      'show names and ids of both sides for tenant files',
-      async () => (await import('./discover.ts')).defineDiscover,
-    ],
-    [
-      'ddl',
-      "print the statements that a tenant's HR database needs",
-      async () => (await import('./discover.ts')).defineDdl,
-    ],
-    [
-      'mapping',
-      'show, check, test and compare mapping files',
-      async () => (await import('./mapping.ts')).defineMapping,
-    ],
-    [
-      'check',
-      'ask both sides whether a tenant can work, and say what to do',
-      async () => (await import('./discover.ts')).defineCheck,
-    ],
-    [
-      'migrate',
-      "bring the store's tables up to date, with a separate role",
-      async () => (await import('./store.ts')).defineMigrate,
-    ],
-    ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
-    [
-      'calendar',
-      'make and revoke addresses where calendars read bookings',
-      async () => (await import('./calendar.ts')).defineCalendar,
-    ],
-    ['keys', 'make and replace encryption keys', async () => (await import('./encryption.ts')).defineKeys],
-    ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
-  ],
-  'Run:': [
-    [
-      'demo',
-      'show everything on this machine: five hires, start to end',
-      async () => (await import('./demo.ts')).defineDemo,
-    ],
-    ['up', 'run everything on this machine until Ctrl-C', async () => (await import('./up.ts')).defineUp],
-    ['serve', 'receive webhooks and store them', async () => (await import('./part.ts')).defineServe],
-    [
-      'worker',
-      'do the work: follow hires, run streams, reconcile',
-      async () => (await import('./part.ts')).defineWorker,
-    ],
-    ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
-    ['codec', "decrypt payloads for Temporal's pages", async () => (await import('./encryption.ts')).defineCodec],
-    ['sync', 'run one stream of a tenant now, or all', async () => (await import('./sync.ts')).defineSync],
-    ['reconcile', 'compare both sides of a tenant now', async () => (await import('./sync.ts')).defineReconcile],
-    [
-      'rollout',
-      'send the work to one version of the workers',
-      async () => (await import('./rollout.ts')).defineRollout,
-    ],
-  ],
-  'Look:': [
-    ['status', 'show processes, waiting work and problems', async () => (await import('./status.ts')).defineStatus],
-    ['hire', 'list hires, show one, start one', async () => (await import('./hire.ts')).defineHire],
-    ['explain', 'show where each field of a record comes from', async () => (await import('./hire.ts')).defineExplain],
-    ['audit', 'list every write with its old and new value', async () => (await import('./audit.ts')).defineAudit],
-    ['person', 'find, export and erase data about a person', async () => (await import('./person.ts')).definePerson],
-    ['digest', 'show the last 24 hours of a tenant', async () => (await import('./status.ts')).defineDigest],
-    ['rate-limit', 'show the learned request budgets', async () => (await import('./status.ts')).defineRateLimit],
-    [
-      'doctor',
-      'check this installation and list its assumptions',
-      async () => (await import('./doctor.ts')).defineDoctor,
-    ],
-  ],
-  'Decide:': [
-    ['hold', 'list, show and answer questions to a person', async () => (await import('./hold.ts')).defineHold],
-    ['conflicts', 'list fields that differ on both sides', async () => (await import('./failed.ts')).defineConflicts],
-  ],
-  'Change:': [
-    ['plan', 'show planned writes, and why', async () => (await import('./plan.ts')).definePlan],
-    ['apply', 'write exactly what a plan contains', async () => (await import('./plan.ts')).defineApply],
-    ['revert', 'plan how to put back earlier values', async () => (await import('./plan.ts')).defineRevert],
-    ['pause', 'stop a tenant, or one of its streams', async () => (await import('./pause.ts')).definePause],
-    ['resume', 'resume a paused tenant or stream', async () => (await import('./pause.ts')).defineResume],
-    ['freeze', 'stop all writes of all tenants at once', async () => (await import('./pause.ts')).defineFreeze],
-    ['thaw', 'allow the writes again that freeze stopped', async () => (await import('./pause.ts')).defineThaw],
-  ],
-  'Repair:': [
-    [
-      'failed',
-      'list records that were left out, with the reason',
-      async () => (await import('./failed.ts')).defineFailed,
-    ],
-    ['retry', 'retry records that were left out', async () => (await import('./failed.ts')).defineRetry],
-    [
-      'inbox',
-      'list webhooks without effect, and retry them',
-      async () => (await import('./deliveries.ts')).defineInbox,
-    ],
-    [
-      'events',
-      'list events sent to a tenant, and send them again',
-      async () => (await import('./deliveries.ts')).defineEvents,
-    ],
-    ['replay', 'process stored webhooks again', async () => (await import('./deliveries.ts')).defineReplay],
-    [
-      'backup',
-      'copy the store of this machine while everything keeps running',
-      async () => (await import('./store.ts')).defineBackup,
-    ],
-    ['restore', 'replace the store with a backup', async () => (await import('./store.ts')).defineRestore],
-  ],
-  'Build:': [
-    ['sandbox', 'run the partner API as a separate service', async () => (await import('./sandbox.ts')).defineSandbox],
-    [
-      'openapi',
-      'write the OpenAPI document of the partner API',
-      async () => (await import('./partner-documents.ts')).defineOpenApi,
-    ],
-    [
-      'collection',
-      'write a request collection of the partner API',
-      async () => (await import('./partner-documents.ts')).defineCollection,
-    ],
-    [
-      'completion',
-      'print the completion script of a shell',
-      async () => (await import('./completion.ts')).defineCompletion,
-    ],
-  ],
+export const GROUPS: Readonly<Record<string, Readonly<Record<string, Listed>>>> = {
+  'Set up:': {
+    init: ['write the files of a new tenant, and ask for what they need', () => import('./init.ts')],
+    hris: ['write a file that describes an HR system, and try it', () => import('./hris.ts')],
+    discover: ['show names and ids of both sides for tenant files', () => import('./discover.ts')],
+    ddl: ["print the statements that a tenant's HR database needs", () => import('./discover.ts')],
+    mapping: ['show, check, test and compare mapping files', () => import('./mapping.ts')],
+    check: ['ask both sides whether a tenant can work, and say what to do', () => import('./discover.ts')],
+    migrate: ["bring the store's tables up to date, with a separate role", () => import('./store.ts')],
+    tenant: ['apply, list, show and remove tenants', () => import('./tenant.ts')],
+    calendar: ['make and revoke addresses where calendars read bookings', () => import('./calendar.ts')],
+    keys: ['make and replace encryption keys', () => import('./encryption.ts')],
+    link: ['link candidates who are employees already', () => import('./link.ts')],
+  },
+  'Run:': {
+    demo: ['show everything on this machine: five hires, start to end', () => import('./demo.ts')],
+    up: ['run everything on this machine until Ctrl-C', () => import('./up.ts')],
+    serve: ['receive webhooks and store them', () => import('./part.ts')],
+    worker: ['do the work: follow hires, run streams, reconcile', () => import('./part.ts')],
+    console: ["serve the operator's pages on this machine", () => import('./console.ts')],
+    codec: ["decrypt payloads for Temporal's pages", () => import('./encryption.ts')],
+    sync: ['run one stream of a tenant now, or all', () => import('./sync.ts')],
+    reconcile: ['compare both sides of a tenant now', () => import('./sync.ts')],
+    rollout: ['send the work to one version of the workers', () => import('./rollout.ts')],
+  },
+  'Look:': {
+    status: ['show processes, waiting work and problems', () => import('./status.ts')],
+    hire: ['list hires, show one, start one', () => import('./hire.ts')],
+    explain: ['show where each field of a record comes from', () => import('./hire.ts')],
+    audit: ['list every write with its old and new value', () => import('./audit.ts')],
+    person: ['find, export and erase data about a person', () => import('./person.ts')],
+    digest: ['show the last 24 hours of a tenant', () => import('./status.ts')],
+    'rate-limit': ['show the learned request budgets', () => import('./status.ts')],
+    doctor: ['check this installation and list its assumptions', () => import('./doctor.ts')],
+  },
+  'Decide:': {
+    hold: ['list, show and answer questions to a person', () => import('./hold.ts')],
+    conflicts: ['list fields that differ on both sides', () => import('./failed.ts')],
+  },
+  'Change:': {
+    plan: ['show planned writes, and why', () => import('./plan.ts')],
+    apply: ['write exactly what a plan contains', () => import('./plan.ts')],
+    revert: ['plan how to put back earlier values', () => import('./plan.ts')],
+    pause: ['stop a tenant, or one of its streams', () => import('./pause.ts')],
+    resume: ['resume a paused tenant or stream', () => import('./pause.ts')],
+    freeze: ['stop all writes of all tenants at once', () => import('./pause.ts')],
+    thaw: ['allow the writes again that freeze stopped', () => import('./pause.ts')],
+  },
+  'Repair:': {
+    failed: ['list records that were left out, with the reason', () => import('./failed.ts')],
+    retry: ['retry records that were left out', () => import('./failed.ts')],
+    inbox: ['list webhooks without effect, and retry them', () => import('./deliveries.ts')],
+    events: ['list events sent to a tenant, and send them again', () => import('./deliveries.ts')],
+    replay: ['process stored webhooks again', () => import('./deliveries.ts')],
+    backup: ['copy the store of this machine while everything keeps running', () => import('./store.ts')],
+    restore: ['replace the store with a backup', () => import('./store.ts')],
+  },
+  'Build:': {
+    sandbox: ['run the partner API as a separate service', () => import('./sandbox.ts')],
+    openapi: ['write the OpenAPI document of the partner API', () => import('./partner-documents.ts')],
+    collection: ['write a request collection of the partner API', () => import('./partner-documents.ts')],
+    completion: ['print the completion script of a shell', () => import('./completion.ts')],
+  },
 };
 
 function createProgram(): Command {
@@ -165,15 +89,15 @@ function createProgram(): Command {
     )
     .helpCommand(false)
     .exitOverride();
-  const left = new Map<Command, Listed[2]>();
+  const left = new Map<Command, Listed[1]>();
   for (const [title, listed] of Object.entries(GROUPS)) {
     program.commandsGroup(title);
-    for (const [name, line, define] of listed) left.set(program.command(name).summary(line), define);
+    for (const [name, [line, module]] of Object.entries(listed)) left.set(program.command(name).summary(line), module);
   }
   const load: LoadCommand = async (command) => {
-    const define = left.get(command);
+    const module = left.get(command);
     left.delete(command);
-    if (define !== undefined) (await define())(command, load);
+    if (module !== undefined) (await module()).commands[command.name()]?.(command, load);
   };
   return program.hook('preSubcommand', (_program, command) => load(command));
 }

@@ -12,15 +12,16 @@ const clack = () => import('@clack/prompts');
 /** Questions go to standard error, so that output can be piped. */
 const output = process.stderr;
 
-type Wrong = (answer: string) => string | undefined;
-
-/** Asks until the answer is valid. */
-export async function ask(message: string, wrong: Wrong, initialValue?: string): Promise<string> {
+/** Asks until the answer is valid; `wrong` says why it is not. */
+export async function ask(
+  message: string,
+  wrong: (answer: string) => string | undefined,
+  initialValue?: string,
+): Promise<string> {
   const { text } = await clack();
-  const validate = (answer: string | undefined): string | undefined => wrong((answer ?? '').trim());
-  return answered(
-    await text({ message, validate, output, ...(initialValue === undefined ? {} : { initialValue }) }),
-  ).trim();
+  const validate = (answer = ''): string | undefined => wrong(answer.trim());
+  const begun = initialValue === undefined ? {} : { initialValue };
+  return answered(await text({ message, validate, output, ...begun })).trim();
 }
 
 /** The same, without showing the input. */
@@ -31,28 +32,26 @@ export async function askSecret(message: string, { orNothing = false } = {}): Pr
   return answered((await password({ message, validate, output })) ?? '').trim();
 }
 
+interface Choice {
+  value: string;
+  label: string;
+  hint?: string;
+}
+
 /** Lets a person choose from a list with arrow keys and Enter. */
-export async function choose<Value extends string>(
-  message: string,
-  options: readonly { value: Value; label: string; hint?: string }[],
-): Promise<Value> {
-  const { select } = await clack();
-  return answered(await select<string>({ message, options: options.map(shown), output })) as Value;
+export async function choose(message: string, choices: readonly Choice[]): Promise<string> {
+  return answered(await (await clack()).select<string>({ message, options: choices.map(shown), output }));
 }
 
 /** Lets a person choose from a long list by typing part of an entry. */
-export async function search<Value extends string>(
-  message: string,
-  options: readonly { value: Value; label: string; hint?: string }[],
-): Promise<Value> {
+export async function search(message: string, choices: readonly Choice[]): Promise<string> {
   const { autocomplete } = await clack();
-  return answered(await autocomplete<string>({ message, options: options.map(shown), maxItems: 10, output })) as Value;
+  return answered(await autocomplete<string>({ message, options: choices.map(shown), maxItems: 10, output }));
 }
 
 /** Names of tables, columns and fields come from other systems. */
-function shown<Option extends { label: string; hint?: string }>(option: Option): Option {
-  const { label, hint } = option;
-  return { ...option, label: harmless(label), ...(hint === undefined ? {} : { hint: harmless(hint) }) };
+function shown({ value, label, hint }: Choice): Choice {
+  return { value, label: harmless(label), ...(hint === undefined ? {} : { hint: harmless(hint) }) };
 }
 
 /** Prints a line between two questions. */
@@ -65,8 +64,9 @@ export async function tellWrong(text: string): Promise<void> {
   (await clack()).log.error(harmless(text), { output });
 }
 
-/** Asks the person at the terminal; without a terminal the answer is no, and that is printed. */
-export async function isConfirmed(message: string): Promise<boolean> {
+/** Asks the person at the terminal unless `--yes` answers; without a terminal the answer is no, and that is printed. */
+export async function isConfirmed({ yes }: { yes?: boolean }, message: string): Promise<boolean> {
+  if (yes === true) return true;
   if (!canAsk()) {
     process.stderr.write(`${message} There is no terminal to confirm on, so nothing was done. Add --yes.\n`);
     return false;

@@ -6,7 +6,9 @@ import type { HireClient } from '../temporal/hire-client.ts';
 import { AS, byOf, example, type Flags, integer, placesOf, say } from './command.ts';
 import { withClient } from './open.ts';
 
-export function defineRollout(command: Command): void {
+export const commands = { rollout: defineRollout };
+
+function defineRollout(command: Command): void {
   command
     .description(
       'Send the work to the workers of one build, all of it or a share; without a build, show the builds there ' +

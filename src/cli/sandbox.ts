@@ -2,31 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ConnectorError, rejected } from '../errors.ts';
 import { type ControlClient, createControlClient } from '../sandbox/control/client.ts';
-import { startSandbox } from '../sandbox/sandbox.ts';
+import { type SandboxOptions, startSandbox } from '../sandbox/sandbox.ts';
 import { EXIT, example, type Flags, integer, port, say } from './command.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
-interface SandboxFlags {
-  port: number;
-  controlPort: number;
-  key?: string;
-  otherKey?: string;
-  seed?: number;
-  jobs?: number;
-  candidates?: number;
-  hired?: number;
-  webhookUrl?: string;
-  webhookKey?: string;
-  state?: string;
-  limit?: string;
-  faults?: string;
-  quirks?: string;
-  clock?: 'real' | 'stepped';
-}
-
 const count = integer(0, 10_000_000);
 
-export function defineSandbox(command: Command): void {
+export const commands = { sandbox: defineSandbox };
+
+function defineSandbox(command: Command): void {
   command
     .description(
       'Run the partner API as a service of its own, with a control plane for what a person does in the dashboard.',
@@ -62,7 +46,7 @@ export function defineSandbox(command: Command): void {
   defineSandboxHire(command.command('hire'));
 }
 
-async function runSandbox(flags: SandboxFlags): Promise<void> {
+async function runSandbox(flags: SandboxOptions): Promise<void> {
   const stop = stopSignal();
   const { createLogger } = await import('../log.ts');
   const log = createLogger('sandbox');

@@ -4,20 +4,23 @@ import { age, count } from '../in-words.ts';
 import {
   describeRole,
   isMissing,
-  readLastDay,
   readRateLimits,
   readStatus,
   type Status,
   type StreamStatus,
   type TenantStatus,
 } from '../operator/status.ts';
+import { knownTenant } from '../operator/tenants.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
-import type { Digest } from '../store/alarms.ts';
+import { type Digest, readDigest } from '../store/alarms.ts';
+import { readClock } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { EXIT, example, type Flags, folded, renderTable, say } from './command.ts';
 import { withStore } from './open.ts';
 
-export function defineStatus(command: Command): void {
+export const commands = { status: defineStatus, digest: defineDigest, 'rate-limit': defineRateLimit };
+
+function defineStatus(command: Command): void {
   command
     .description(
       'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, and the last run of each ' +
@@ -50,7 +53,7 @@ function renderStatus(status: Status, isVerbose: boolean): string {
         running.join('\n'),
         ...lines.slice(running.length),
         wholeHolds(status),
-        wholeTable(tenants),
+        renderSome(TENANT_HEAD, tenants.map(tenantRow), 'hirebridge status --json'),
         ...streamsPart(tenants),
       ]
     : [...lines.map((line) => folded(line)), holdsPart(status), ...shortTables(tenants)];
@@ -71,10 +74,7 @@ function summaryOf({ holds, tenants, processes, freezes }: Status): string {
   return `${way}${stopped + ill === '' || holds.length > 0 ? asks : '.'}${stopped}${ill}`;
 }
 
-function wholeTable(tenants: readonly TenantStatus[]): string {
-  const head = ['tenant', 'state', 'baseline', 'last reconcile', 'answered', 'hires', 'inbox', 'calls'];
-  return renderSome(head, tenants.map(tenantRow), 'hirebridge status --json');
-}
+const TENANT_HEAD = ['tenant', 'state', 'baseline', 'last reconcile', 'answered', 'hires', 'inbox', 'calls'];
 
 /** Tables that fit into 80 columns. */
 function shortTables(tenants: readonly TenantStatus[]): string[] {
@@ -107,7 +107,6 @@ function cut(name: string): string {
   return name.length <= MOST_NAME ? name : `${name.slice(0, MOST_NAME - 3)}...`;
 }
 
-/** Each hold with its reason, and how to answer. */
 function holdsPart({ holds }: Status): string {
   if (holds.length === 0) return 'No holds.';
   const lines = holds.slice(0, MOST_ROWS).map(({ holdId, tenantId, jobCandidateId, ageMs, code, message }) => {
@@ -192,7 +191,6 @@ function tenantRow(tenant: TenantStatus): string[] {
   ];
 }
 
-/** How long ago each side last answered. */
 function answeredText({ answeredMs: { partner, hris } }: TenantStatus): string {
   const side = (name: string, ms: number | undefined): string => `${name} ${ms === undefined ? 'never' : age(ms)}`;
   return `${side('partner', partner)}, ${side('HR', hris)}`;
@@ -261,7 +259,7 @@ function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string 
   return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To allow writes again: ${thaw}`;
 }
 
-export function defineDigest(command: Command): void {
+function defineDigest(command: Command): void {
   command
     .description("Show a tenant's last 24 hours: hires, holds and why, alarms. `notify.digest` sends it once a day.")
     .argument('<tenant>', 'tenant to show')
@@ -270,8 +268,14 @@ export function defineDigest(command: Command): void {
     .action(runDigest);
 }
 
+const DAY_MS = 86_400_000;
+
 async function runDigest(tenantId: string, options: Flags, command: Command): Promise<void> {
-  const digest = await withStore(command, (store, { tenantsDir }) => readLastDay(store, tenantsDir, tenantId));
+  const digest = await withStore(command, async (store, { tenantsDir }) => {
+    knownTenant(await currentTenants(store, tenantsDir), tenantId);
+    const now = await readClock(store);
+    return readDigest(store, tenantId, now - DAY_MS, now);
+  });
   say(options, digest, renderDigest(digest));
 }
 
@@ -289,7 +293,7 @@ function renderDigest({ tenantId, from, to, hires, holds, alarms }: Digest): str
   return `${[...parts, ...table].join('\n\n')}\n`;
 }
 
-export function defineRateLimit(command: Command): void {
+function defineRateLimit(command: Command): void {
   command
     .description('Show the rate limits learned for one tenant, how much of them is used, and how long calls wait.')
     .argument('<tenant>', 'tenant whose calls are limited')

@@ -14,7 +14,9 @@ import { AS, byOf, example, type Flags, placesOf, say } from './command.ts';
 import { assertExists } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
-export function defineBackup(command: Command): void {
+export const commands = { migrate: defineMigrate, backup: defineBackup, restore: defineRestore };
+
+function defineBackup(command: Command): void {
   command
     .argument('<file>', 'path of the copy; an existing file is not overwritten')
     .description(
@@ -42,7 +44,7 @@ async function runBackup(target: string, options: Flags, command: Command): Prom
   );
 }
 
-export function defineRestore(command: Command): void {
+function defineRestore(command: Command): void {
   command
     .option(...AS)
     .argument('[file]', 'a copy that `hirebridge backup` made; leave it out if Postgres was restored by its own tools')
@@ -70,7 +72,7 @@ async function runRestore(
     file === undefined
       ? 'Was the store in Postgres restored, and is nothing running on it yet?'
       : `Replace ${file} with ${backup}?`;
-  if (options.yes !== true && !(await isConfirmed(question))) return;
+  if (!(await isConfirmed(options, question))) return;
   const kept =
     file === undefined
       ? await noteOnly(dataDir, byOf(options))
@@ -136,7 +138,7 @@ interface MigrateOptions extends Flags {
   receiver?: string;
 }
 
-export function defineMigrate(command: Command): void {
+function defineMigrate(command: Command): void {
   command
     .description(
       "Bring the store's tables up to date and end. Needed only if the roles of `worker` and `serve` may not " +

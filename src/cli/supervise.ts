@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { ConnectorError } from '../errors.ts';
@@ -20,7 +19,7 @@ export interface ChildSpec {
 
 export interface SuperviseOptions {
   /** Receives each line that a child prints; standard error by default. */
-  print?: (line: string) => void;
+  print?: ((line: string) => void) | undefined;
   /** Milliseconds from SIGTERM to SIGKILL. Default 10,000. */
   drainMs?: number;
   /** Called with each new process. */
@@ -127,7 +126,8 @@ function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
     env: { MALLOC_ARENA_MAX: '2', ...process.env, ...childLogEnv(), ...spec.env, [SUPERVISED]: '1' },
   });
   const prefix = styleText('dim', `${spec.name.padEnd(7)} |`, { stream: process.stderr });
-  for (const stream of [running.stdout, running.stderr]) forwardLines(stream, (line) => print(`${prefix} ${line}`));
+  for (const input of [running.stdout, running.stderr])
+    if (input !== null) createInterface({ input }).on('line', (line) => print(`${prefix} ${line}`));
   running.on('message', (message) => options.onMessage?.(spec.name, message));
   running.on('error', (err) => log.error({ err, child: spec.name }, 'child cannot be started'));
   return running;
@@ -137,10 +137,6 @@ function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
 function childLogEnv(): NodeJS.ProcessEnv {
   if (process.env['LOG_FORMAT'] !== undefined || !process.stderr.isTTY) return {};
   return { LOG_FORMAT: 'pretty', FORCE_COLOR: process.env['FORCE_COLOR'] ?? '1' };
-}
-
-function forwardLines(stream: Readable | null, print: (line: string) => void): void {
-  if (stream !== null) createInterface({ input: stream }).on('line', print);
 }
 
 /** Sends SIGTERM, then SIGKILL if the drain takes too long. Resolves when the process is gone. */

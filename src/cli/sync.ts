@@ -28,7 +28,9 @@ import {
 } from './command.ts';
 import { withClient } from './open.ts';
 
-export function defineSync(command: Command): void {
+export const commands = { sync: defineSync, reconcile: defineReconcile };
+
+function defineSync(command: Command): void {
   command
     .description(
       'Run one stream, or every stream of the tenant file: read what webhooks named as changed, and the whole ' +
@@ -99,7 +101,6 @@ interface SyncOptions extends Places, Omit<StreamRequest, 'stream'> {
   json: boolean;
 }
 
-/** Most left-out records that are listed. */
 const MOST_LISTED = 20;
 
 /** Starts a run of one or every stream, shows its progress, and prints its counts. */
@@ -293,7 +294,6 @@ function factsOf({ seen, total }: Row, perSecond: number, rateLimit: number | un
 
 type Rate = (seen: number) => number;
 
-/** Records per second over the last while. */
 function createRate(): Rate {
   let points: { at: number; seen: number }[] = [];
   return (seen) => {
@@ -304,7 +304,7 @@ function createRate(): Rate {
   };
 }
 
-export function defineReconcile(command: Command): void {
+function defineReconcile(command: Command): void {
   command
     .description(
       'Compare both sides of a tenant now, as its schedule does: what seems changed, or everything. If one is ' +

@@ -23,11 +23,13 @@ import type { HrisWay } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type PlannedApplication, planApplication } from '../tenants/plan-application.ts';
-import { AS, byOf, EXIT, example, type Flags, placesOf, renderTable, say } from './command.ts';
+import { AS, byOf, endRefused, example, type Flags, placesOf, renderTable, say, sayBeside } from './command.ts';
 import { withClient, withOpened, withStore } from './open.ts';
 import { isConfirmed } from './prompt.ts';
 
-export function defineTenant(command: Command): void {
+export const commands = { tenant: defineTenant };
+
+function defineTenant(command: Command): void {
   command.description('Apply, list, show and remove tenants.');
   for (const add of [addApply, addGoLive, addList, addShow, addRemove]) add(command);
   command
@@ -162,7 +164,7 @@ async function runErase(tenantId: string, options: RemoveOptions, command: Comma
   const rows =
     landing === 'delete' ? 'and its rows in landing tables are deleted' : 'and landing tables stay as they are';
   const question = `Erase everything kept about tenant ${tenantId} for good? The tenant is removed, ${rows}.`;
-  if (options.yes !== true && !(await isConfirmed(question))) return;
+  if (!(await isConfirmed(options, question))) return;
   const receipt = await withClient(places, ({ store, hires }) =>
     eraseTenant({ store, hires, places, tenantId, by: byOf(options) }, { reason, landing }),
   );
@@ -232,11 +234,8 @@ async function runGoLive(
     const ids = hires.map(({ jobCandidateId }) => jobCandidateId);
     if (hires.length === 0)
       return say(options, { started: ids }, 'Everybody observed since then is started already.\n');
-    (options.json === true ? process.stderr : process.stdout).write(renderObserved(hires));
-    if (options.yes !== true && !(await isConfirmed('Start these hires?'))) {
-      process.exitCode = EXIT.refused;
-      return;
-    }
+    sayBeside(options, renderObserved(hires));
+    if (!(await isConfirmed(options, 'Start these hires?'))) return endRefused();
     await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
     say(options, { started: ids }, 'A worker starts them within a minute.\n');
   });
@@ -276,26 +275,16 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
 
   await withOpened(places, 'always', async (store) => {
     const plan = await planApplication(store, from, { secrets: 'skip' });
-    // With --json text goes to standard error, so that standard output stays JSON.
-    const out = options.json === true ? process.stderr : process.stdout;
     const facts = { applied: plan.applications.map(({ tenantId }) => tenantId), same: plan.same, absent: plan.absent };
-    out.write(renderPlan(plan));
+    sayBeside(options, renderPlan(plan));
     if (plan.applications.length === 0) return say(options, facts, '');
-    if (!isHrisSettled(plan, options)) {
-      process.exitCode = EXIT.refused;
-      return;
-    }
-    if (options.unchecked !== true && !(await isChecked(store, plan, options))) {
-      process.exitCode = EXIT.refused;
-      return;
-    }
+    if (!isHrisSettled(plan, options)) return endRefused();
+    if (options.unchecked !== true && !(await isChecked(store, plan, options))) return endRefused();
     const meanwhile = await hiredMeanwhile(store, plan);
-    for (const { tenantId, hires } of meanwhile) out.write(`\n${tenantId} goes live:\n${renderObserved(hires)}`);
-    if (options.yes !== true && !(await isConfirmed('Apply?'))) {
-      process.exitCode = EXIT.refused;
-      return;
-    }
-    if (!(await applyDefinitions(store, plan.applications, byOf(options), options))) throw await overtaken();
+    for (const { tenantId, hires } of meanwhile)
+      sayBeside(options, `\n${tenantId} goes live:\n${renderObserved(hires)}`);
+    if (!(await isConfirmed(options, 'Apply?'))) return endRefused();
+    if (!(await applyDefinitions(store, plan.applications, byOf(options), options))) throw overtaken();
     say(options, facts, 'Applied. Running processes take it up within seconds.\n');
     for (const one of meanwhile) await offerStart(store, one, options);
   });
@@ -335,7 +324,7 @@ async function isChecked(store: Store, plan: PlannedApplication, options: ApplyO
     ...unchecked.map(({ tenantId, why }) => `${tenantId} is not checked from here: ${why}\n`),
     ...failures.map(({ tenantId, check, message }) => `fail  ${tenantId} ${check}  ${message}\n`),
   ];
-  (options.json === true ? process.stderr : process.stdout).write(lines.join(''));
+  sayBeside(options, lines.join(''));
   if (failures.length === 0) return true;
   const next = 'Nothing was applied. Correct it, or apply it as it is: hirebridge tenant apply --unchecked\n';
   say(options, { failures, unchecked }, next);
@@ -369,23 +358,19 @@ async function hiredMeanwhile(store: Store, { applications }: PlannedApplication
 
 /** They are started only if a person says so. */
 async function offerStart(store: Store, { tenantId, hires }: Meanwhile, options: ApplyOptions): Promise<void> {
-  const starts =
-    options.yes === true || (await isConfirmed(`Start the ${hires.length} observed hires of ${tenantId}?`));
+  const starts = await isConfirmed(options, `Start the ${hires.length} observed hires of ${tenantId}?`);
   if (starts) await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
   const later = `They stay recorded. To start them later: hirebridge tenant go-live ${tenantId} --since DATE\n`;
-  (options.json === true ? process.stderr : process.stdout).write(
-    starts ? `A worker starts those of ${tenantId} within a minute.\n` : later,
-  );
+  sayBeside(options, starts ? `A worker starts those of ${tenantId} within a minute.\n` : later);
 }
 
-async function overtaken(): Promise<Error> {
+function overtaken(): Error {
   return rejected(
     'TENANTS_CHANGED',
     'Somebody applied other files meanwhile, so nothing was applied. Run it again to see the difference.',
   );
 }
 
-/** At most this many hires are shown. */
 const MOST_SHOWN = 200;
 
 /** People hired while a tenant only observed, what each hire would do, and their total cost. */

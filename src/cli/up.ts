@@ -4,11 +4,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type Places, readConfig, storeExists, storeUrl } from '../config.ts';
+import { type Places, readConfig, storeExists } from '../config.ts';
 import { rejected } from '../errors.ts';
 import { assertFree, freePort } from '../free-port.ts';
 import { createLogger } from '../log.ts';
-import { openStore } from '../store/open-store.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import { checkSearchAttributes, connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { type DevServer, startDevServer } from '../temporal/dev-server/dev-server.ts';
@@ -17,19 +16,18 @@ import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import { planApplication } from '../tenants/plan-application.ts';
 import { example, placesOf, port } from './command.ts';
-import { temporalAddressFile } from './open.ts';
+import { lookInto, temporalAddressFile } from './open.ts';
 import { Announcement, stopSignal } from './part.ts';
 import { type ChildSpec, type Supervisor, supervise } from './supervise.ts';
 
-interface UpFlags {
-  port?: number;
-  host?: string;
-  uiPort?: number;
+interface UpFlags extends Omit<UpOptions, keyof Places | 'print'> {
   console: boolean;
   consolePort?: number;
 }
 
-export function defineUp(command: Command): void {
+export const commands = { up: defineUp };
+
+function defineUp(command: Command): void {
   command
     .description(
       "Run everything on this machine until Ctrl-C: receiver, worker, the operator's pages, " +
@@ -67,9 +65,8 @@ async function runUp({ console: wanted, consolePort, ...options }: UpFlags, comm
 const MOST_FIRST_MS = 30_000;
 
 /** Tenants that are not live after half a minute: a tenant's hires are followed once its first reconcile is done. */
-async function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal): Promise<string> {
-  const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
-  try {
+function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal): Promise<string> {
+  return lookInto(dataDir, async (store) => {
     const ids = (await currentTenants(store, tenantsDir)).map(({ tenantId }) => tenantId);
     for (const end = performance.now() + MOST_FIRST_MS; ; await pause(200, undefined, { signal: stop })) {
       const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
@@ -83,12 +80,10 @@ async function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal
         .map((id) => `not live yet     ${id}: its first reconcile is running (hirebridge check ${id})\n`)
         .join('');
     }
-  } catch (error) {
+  }).catch((error: unknown) => {
     if (stop.aborted) return '';
     throw error;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 interface UpOptions extends Places {
@@ -116,14 +111,14 @@ export interface Up {
 export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
   const { dataDir, tenantsDir } = options;
   if (!storeExists(dataDir)) await loadTenants(tenantsDir);
-  const temporal = await provideTemporal({
-    dataDir,
-    ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }),
-  });
+  const temporal = await provideTemporal(options);
   const urls = new Map<string, string>();
   const supervisor = supervise(childrenOf(options, temporal.env), {
-    ...(options.print === undefined ? {} : { print: options.print }),
-    onMessage: (name, message) => noteUrls(urls, name, message),
+    print: options.print,
+    onMessage: (name, message) => {
+      const told = Announcement.safeParse(message);
+      for (const [what, url] of Object.entries(told.data?.facts ?? {})) urls.set(`${name}.${what}`, url);
+    },
   });
   const stopped = new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
@@ -164,11 +159,6 @@ function childrenOf(options: UpOptions, env: NodeJS.ProcessEnv): ChildSpec[] {
   ];
 }
 
-function noteUrls(urls: Map<string, string>, name: string, message: unknown): void {
-  const told = Announcement.safeParse(message);
-  for (const [what, url] of Object.entries(told.data?.facts ?? {})) urls.set(`${name}.${what}`, url);
-}
-
 /** Polls the health pages until both are ready, because readiness is what a load balancer would see. */
 async function untilReady(urls: ReadonlyMap<string, string>, stop: AbortSignal): Promise<void> {
   for (;;) {
@@ -186,12 +176,8 @@ async function isReady(healthUrl: string | undefined): Promise<boolean> {
 }
 
 /** Lists each tenant's webhook address, and tenants whose files differ from what is applied. */
-async function describeTenants(
-  { dataDir, tenantsDir }: UpOptions,
-  urls: ReadonlyMap<string, string>,
-): Promise<string[]> {
-  const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
-  try {
+function describeTenants({ dataDir, tenantsDir }: Places, urls: ReadonlyMap<string, string>): Promise<string[]> {
+  return lookInto(dataDir, async (store) => {
     const receiving = (await currentTenants(store, tenantsDir)).filter(({ webhooks }) => webhooks === 'on');
     const plan = await planApplication(store, tenantsDir, { secrets: 'skip' }).catch(() => undefined);
     const changed = (plan?.applications ?? []).map(({ tenantId }) => tenantId);
@@ -200,9 +186,7 @@ async function describeTenants(
       ...receiving.map(({ tenantId }) => `webhooks         ${webhooks}/webhooks/${tenantId}`),
       ...(changed.length === 0 ? [] : [`not applied yet  ${changed.join(', ')} (hirebridge tenant apply)`]),
     ];
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function describeUp(temporal: ProvidedTemporal, urls: ReadonlyMap<string, string>, tenants: readonly string[]): string {
@@ -226,20 +210,16 @@ interface ProvidedTemporal {
   close(): Promise<void>;
 }
 
-interface TemporalOptions {
-  dataDir: string;
-  uiPort?: number;
-}
-
 const log = createLogger('temporal');
 
 /** Uses the Temporal of the environment or profile, otherwise its own dev server with data in the data directory. */
-async function provideTemporal(options: TemporalOptions): Promise<ProvidedTemporal> {
+async function provideTemporal(options: UpOptions): Promise<ProvidedTemporal> {
   if (temporalSettings().address !== undefined) return useConfigured();
   await assertNoOtherTemporal(options.dataDir);
   const cli = await resolveTemporalCli({ onProgress: showCliProgress() });
   const server = await keepDevServer(options, cli.path);
-  await rememberTemporal(options.dataDir, server.address);
+  // For commands in other terminals.
+  await writeFile(temporalAddressFile(options.dataDir), `${server.address}\n`);
   return { ...server, env: { TEMPORAL_ADDRESS: server.address }, cliSeconds: cli.seconds };
 }
 
@@ -255,7 +235,7 @@ async function useConfigured(): Promise<ProvidedTemporal> {
 }
 
 /** Runs the dev server, and restarts it at the same address if it ends unexpectedly. */
-async function keepDevServer({ dataDir, uiPort }: TemporalOptions, cliPath: string) {
+async function keepDevServer({ dataDir, uiPort }: UpOptions, cliPath: string) {
   const files = { dbFile: join(dataDir, 'temporal.db'), logFile: join(dataDir, 'temporal.log') };
   const first = await startDevServer({ cliPath, ...files, ...(uiPort === undefined ? {} : { uiPort }) });
   const ports = { port: portOf(first.address), ...(first.uiUrl === undefined ? {} : { uiPort: portOf(first.uiUrl) }) };
@@ -291,7 +271,7 @@ async function keepDevServer({ dataDir, uiPort }: TemporalOptions, cliPath: stri
       await current?.stop();
       await watching;
       await current?.stop();
-      await forgetTemporal(dataDir);
+      await rm(temporalAddressFile(dataDir), { force: true });
     },
   };
 }
@@ -351,15 +331,6 @@ async function freePortFrom(wanted: number): Promise<number> {
 }
 
 const ENDING_MS = 6_000;
-
-/** Saves the embedded server's address in the data directory, for commands in other terminals. */
-async function rememberTemporal(dataDir: string, address: string): Promise<void> {
-  await writeFile(temporalAddressFile(dataDir), `${address}\n`);
-}
-
-async function forgetTemporal(dataDir: string): Promise<void> {
-  await rm(temporalAddressFile(dataDir), { force: true });
-}
 
 /**
  * Two servers on one database file would destroy it, so no second one starts while the saved one answers. A server

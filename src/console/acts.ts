@@ -22,7 +22,6 @@ export interface ConsoleEnv {
 export type ConsoleApp = Hono<ConsoleEnv>;
 export type Asked = Context<ConsoleEnv>;
 
-/** One kind of form that the console accepts. */
 interface Act {
   /** The command that does the same; empty if commands do it without a separate option. */
   verb: string;
@@ -128,6 +127,25 @@ export function addAct(
   });
 }
 
+/** Registers a page of one tenant, for people who may see it. */
+export function addPage(
+  app: ConsoleApp,
+  path: `/${string}/:tenant${string}`,
+  show: (c: Asked, tenantId: string) => Response | Promise<Response>,
+): void {
+  app.get(path, async (c) => {
+    const tenantId = c.req.param('tenant') ?? '';
+    await assertShown(c, tenantId);
+    return show(c, tenantId);
+  });
+}
+
+/** What a list is asked for under this name; undefined if nothing. */
+export function queryOf(c: Asked, name: string): string | undefined {
+  const text = c.req.query(name)?.trim();
+  return text === '' ? undefined : text;
+}
+
 /** The tenant of a person who may see only one. */
 export function onlyTenant(c: Asked): string | undefined {
   const scope = scopeOf(c.get('viewer'));
@@ -136,8 +154,7 @@ export function onlyTenant(c: Asked): string | undefined {
 
 /** The tenants whose rows a list shows: the requested one, or all that the viewer may see. */
 export async function askedScope(c: Asked): Promise<{ tenantId?: string; tenantIds: readonly string[] | undefined }> {
-  const asked = c.req.query('tenant')?.trim();
-  const tenantId = asked === undefined || asked === '' ? onlyTenant(c) : asked;
+  const tenantId = queryOf(c, 'tenant') ?? onlyTenant(c);
   if (tenantId === undefined) return { tenantIds: scopeOf(c.get('viewer')) };
   await assertShown(c, tenantId);
   return { tenantId, tenantIds: [tenantId] };
@@ -147,7 +164,7 @@ export async function askedScope(c: Asked): Promise<{ tenantId?: string; tenantI
  * Treats another tenant's id like one that does not exist, and names no other.
  * @throws ConnectorError TENANT_UNKNOWN
  */
-export async function assertShown(c: Asked, tenantId: string): Promise<void> {
+async function assertShown(c: Asked, tenantId: string): Promise<void> {
   if (may(c.get('viewer'), 'viewer', tenantId) && (await isKnown(c.get('store'), tenantId))) return;
   throw rejected('TENANT_UNKNOWN', `There is no tenant "${tenantId}" that you may see. Choose one on the overview.`);
 }

@@ -243,26 +243,13 @@ function stale(): ConnectorError {
   );
 }
 
-/** Stored in the browser that begins a sign-in, and checked when it returns. */
-interface Begun {
-  state: string;
-  nonce: string;
-  verifier: string;
-}
-
-interface Oidc {
-  /** The provider's name for display. */
-  at: string;
-  begin(): Promise<{ to: URL; begun: Begun }>;
-  /** @throws ConnectorError SIGN_IN_REFUSED, NO_ROLE */
-  finish(callback: URL, begun: Begun): Promise<Person>;
-}
+type Oidc = ReturnType<typeof createOidc>;
 
 /**
  * Signs in through a provider: authorization code with PKCE, state and nonce. The library checks issuer, audience,
  * nonce and times of the ID token and, because it is told to, its signature; an unsigned token is refused.
  */
-function createOidc(settings: OidcSettings, url: URL): Oidc {
+function createOidc(settings: OidcSettings, url: URL) {
   const redirectUri = new URL('/sign-in/callback', url).href;
   let discovered: Promise<client.Configuration> | undefined;
   const configuration = (): Promise<client.Configuration> => {
@@ -274,8 +261,10 @@ function createOidc(settings: OidcSettings, url: URL): Oidc {
     return discovered;
   };
   return {
+    /** The provider's name for display. */
     at: new URL(settings.issuer).host,
     async begin() {
+      // Stored in the browser that begins a sign-in, and checked when it returns.
       const begun = {
         state: client.randomState(),
         nonce: client.randomNonce(),
@@ -291,7 +280,8 @@ function createOidc(settings: OidcSettings, url: URL): Oidc {
       });
       return { to, begun };
     },
-    async finish({ search }, { state, nonce, verifier }) {
+    /** @throws ConnectorError SIGN_IN_REFUSED, NO_ROLE */
+    async finish({ search }: URL, { state, nonce, verifier }: z.infer<typeof SignInCookie>): Promise<Person> {
       const config = await configuration();
       try {
         const tokens = await client.authorizationCodeGrant(config, new URL(redirectUri + search), {

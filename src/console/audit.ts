@@ -5,9 +5,8 @@ import { readWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { type AuditFilter, listAudit } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
-import type { AuditRow } from '../store/schema.ts';
 import { auditActs } from '../store/tenant-tables.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
+import { type Asked, addAct, addPage, askedScope, type ConsoleApp, may, queryOf } from './acts.ts';
 import {
   actForm,
   addressOf,
@@ -29,19 +28,6 @@ import {
   time,
 } from './layout.ts';
 
-interface ActView {
-  at: string;
-  by: string;
-  /** The actor according to the system or the sign-in; null in rows of an earlier version. */
-  actor: string | null;
-  /** Kind and keyed hash of the one record that the act was about. */
-  subject: string | null;
-  /** Null for the whole fleet. */
-  tenantId: string | null;
-  act: AuditRow['act'];
-  details: string | null;
-}
-
 /** Acts of people and writes to both sides: filtered, page by page, and as files for a spreadsheet. */
 export function addAudit(app: ConsoleApp, parts: ConsoleParts): void {
   addActs(app);
@@ -54,10 +40,10 @@ const MOST_EXPORTED = 10_000;
 function addActs(app: ConsoleApp): void {
   const list = async (c: Asked, limit: number): Promise<ActView[]> => {
     const { tenantIds } = await askedScope(c);
-    const { by = '', act = '' } = c.req.query();
+    const { act = '' } = c.req.query();
     return pageOfAudit(c.get('store'), {
       tenantIds,
-      by: by.trim() === '' ? undefined : by.trim(),
+      by: queryOf(c, 'by'),
       act: auditActs.find((one) => one === act),
       from: dayAsked(c, 'from'),
       to: dayAsked(c, 'to'),
@@ -94,16 +80,29 @@ ${asOf()}</div>
   });
   app.get('/audit.csv', async (c) => {
     const rows = await list(c, MOST_EXPORTED);
-    return csv(c, 'audit', ['when', 'who', 'identity', 'did', 'tenant', 'details', 'of'], rows.map(actValues));
+    const values = rows.map(({ at, by, actor, subject, act, tenantId, details }) => {
+      return [at, by, actor ?? '', act, tenantId ?? '', details ?? '', subject ?? ''];
+    });
+    return csv(c, 'audit', ['when', 'who', 'identity', 'did', 'tenant', 'details', 'of'], values);
   });
 }
 
+type ActView = Awaited<ReturnType<typeof pageOfAudit>>[number];
+
 /** Acts of people, latest first. */
-async function pageOfAudit(store: Store, filter: AuditFilter): Promise<ActView[]> {
-  return (await listAudit(store, filter)).map(({ at, tenant_id: tenantId, ...row }) => {
-    const { by, actor, subject, act, details } = row;
-    return { at: new Date(Number(at)).toISOString(), by, actor, subject, tenantId, act, details };
-  });
+async function pageOfAudit(store: Store, filter: AuditFilter) {
+  return (await listAudit(store, filter)).map(({ at, by, actor, subject, tenant_id: tenantId, act, details }) => ({
+    at: new Date(Number(at)).toISOString(),
+    by,
+    /** The actor according to the system or the sign-in; null in rows of an earlier version. */
+    actor,
+    /** Kind and keyed hash of the one record that the act was about. */
+    subject,
+    /** Null for the whole fleet. */
+    tenantId,
+    act,
+    details,
+  }));
 }
 
 function actRow({ at, by, actor, act, tenantId, details }: ActView): Cell[] {
@@ -116,21 +115,18 @@ function actRow({ at, by, actor, act, tenantId, details }: ActView): Cell[] {
   return [time(at), by, actor ?? '', act, tenantId === null ? 'all tenants' : tenantLink(tenantId), rest];
 }
 
-function actValues({ at, by, actor, subject, act, tenantId, details }: ActView): string[] {
-  return [at, by, actor ?? '', act, tenantId ?? '', details ?? '', subject ?? ''];
-}
-
 function addWrites(app: ConsoleApp, { log }: ConsoleParts): void {
   const list = (c: Asked, tenantId: string, limit: number, reveal: boolean): Promise<WriteView[]> => {
-    const { mapping = '', record = '', run = '' } = c.req.query();
     const after = placeAsked(c, 2) as [number, string] | undefined;
     const filter = {
-      ...(mapping.trim() === '' ? {} : { mapping: mapping.trim() }),
-      ...(record.trim() === '' ? {} : { recordId: record.trim() }),
-      ...(run.trim() === '' ? {} : { runId: run.trim() }),
+      tenantId,
+      mapping: queryOf(c, 'mapping'),
+      recordId: queryOf(c, 'record'),
+      runId: queryOf(c, 'run'),
       ...(after === undefined ? {} : { after }),
+      limit,
     };
-    return readWrites(c.get('store'), { tenantId, limit, ...filter }, reveal);
+    return readWrites(c.get('store'), filter, reveal);
   };
   const writesPage = async (c: Asked, tenantId: string, isRevealed: boolean) => {
     const reveal = isRevealed && may(c.get('viewer'), 'operator', tenantId);
@@ -156,18 +152,12 @@ ${ways}${asOf()}</div>`,
       { tenant: tenantId, above: tenantLink(tenantId) },
     );
   };
-  app.get('/audit/:tenant/writes', async (c) => {
-    const { tenant } = c.req.param();
-    await assertShown(c, tenant);
-    return writesPage(c, tenant, false);
-  });
+  addPage(app, '/audit/:tenant/writes', (c, tenantId) => writesPage(c, tenantId, false));
   addAct(app, log, 'revealWrites', async ({ c, by, tenantId }) => {
     await noteLook(c.get('store'), { by, tenantId, what: 'what was written', isRevealed: true });
     return writesPage(c, tenantId, true);
   });
-  app.get('/audit/:tenant/writes.csv', async (c) => {
-    const { tenant } = c.req.param();
-    await assertShown(c, tenant);
+  addPage(app, '/audit/:tenant/writes.csv', async (c, tenant) => {
     const rows = await list(c, tenant, MOST_EXPORTED, false);
     const head = ['when', 'record', 'write', 'target', 'fields', 'outcome', 'mapping', 'by', 'run'];
     return csv(

@@ -23,7 +23,7 @@ import { listMappingVersions } from '../store/mapping-versions.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan, type ListedPlan, listPlans } from '../store/plans.ts';
 import { landedNames } from '../streams/streams.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may, mayDo } from './acts.ts';
+import { type Asked, addAct, addPage, askedScope, type ConsoleApp, may, mayDo } from './acts.ts';
 import {
   actForm,
   addressOf,
@@ -34,6 +34,7 @@ import {
   hidden,
   hireLink,
   noticeOf,
+  options,
   page,
   personal,
   section,
@@ -41,20 +42,6 @@ import {
   tenantLink,
   time,
 } from './layout.ts';
-
-/** A mapping version that landed records, so that its writes can be reverted. */
-interface LandedVersion {
-  subject: string;
-  version: string;
-  firstUsedAt: string;
-}
-
-/** A text of a mapping that was in use before. */
-interface EarlierText {
-  version: string;
-  firstUsedAt: string;
-  text: string;
-}
 
 /** A tenant's files, a mapping before it is live, and plans of writes. */
 export function addChanges(app: ConsoleApp, parts: ConsoleParts): void {
@@ -86,9 +73,7 @@ function addFiles(app: ConsoleApp): void {
 plans, or choose one on the <a href="/">overview</a>.</p>`,
     );
   });
-  app.get('/changes/:tenant', async (c) => {
-    const tenantId = c.req.param('tenant');
-    await assertShown(c, tenantId);
+  addPage(app, '/changes/:tenant', async (c, tenantId) => {
     const store = c.get('store');
     const [{ files, version, appliedAt, appliedBy, mode }, mappings, plans, versions] = await Promise.all([
       showTenant(store, tenantId),
@@ -111,8 +96,10 @@ ${section('files', 'Applied files', html`<div>${Object.entries(files).map(filePa
   });
 }
 
-/** Versions of each landing stream, latest first. */
-async function landedVersions(store: Store, tenantId: string): Promise<LandedVersion[]> {
+type LandedVersion = Awaited<ReturnType<typeof landedVersions>>[number];
+
+/** Versions of each landing stream, whose writes can be reverted, latest first. */
+async function landedVersions(store: Store, tenantId: string) {
   const found = await Promise.all(landedNames.map((subject) => listMappingVersions(store, tenantId, subject)));
   return found.flat().map(({ subject, hash, firstUsedAt }) => {
     return { subject, version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString() };
@@ -141,9 +128,8 @@ function filePart([path, text]: [string, string]): Html {
 }
 
 function addMapping(app: ConsoleApp, { log, places }: ConsoleParts): void {
-  app.get('/changes/:tenant/mappings/:subject', async (c) => {
-    const { tenant, subject } = c.req.param();
-    await assertShown(c, tenant);
+  addPage(app, '/changes/:tenant/mappings/:subject', async (c, tenant) => {
+    const subject = c.req.param('subject') ?? '';
     const own = await readOwnMapping(c.get('store'), tenant, subject);
     return mappingPage(c, tenant, own, { text: await textAsked(c, tenant, own) });
   });
@@ -166,7 +152,7 @@ function addMapping(app: ConsoleApp, { log, places }: ConsoleParts): void {
   addAct(app, log, 'applyMapping', async ({ c, by, tenantId, form }) => {
     const subject = c.req.param('subject') ?? '';
     const before = form.get('before')?.replaceAll('\r\n', '\n') ?? '';
-    const { folder } = await applyEdit(c.get('store'), { tenantId, subject, before, text: textOf(form), by });
+    const folder = await applyEdit(c.get('store'), { tenantId, subject, before, text: textOf(form), by });
     return `${addressOf('changes', tenantId)}?did=${folder}`;
   });
 }
@@ -176,7 +162,6 @@ function textOf(form: URLSearchParams): string {
   return (form.get('text') ?? '').replaceAll('\r\n', '\n');
 }
 
-/** The applied text, or an earlier one to restore. */
 async function textAsked(c: Asked, tenantId: string, own: OwnMapping): Promise<string> {
   const version = c.req.query('version') ?? '';
   if (version === '') return own.text;
@@ -278,7 +263,7 @@ function earlierPart(c: Asked, tenantId: string, to: string, earlier: Awaited<Re
 }
 
 /** Texts that this file had while its mapping was in use, latest first. */
-async function earlierTexts(store: Store, tenantId: string, { subject, path }: OwnMapping): Promise<EarlierText[]> {
+async function earlierTexts(store: Store, tenantId: string, { subject, path }: OwnMapping) {
   const versions = await listMappingVersions(store, tenantId, subject);
   return versions.flatMap(({ hash, files, firstUsedAt }) => {
     const text = files[path];
@@ -314,10 +299,8 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
       above: aboveOf(tenantId),
     });
   });
-  app.get('/changes/:tenant/plans/:hash', async (c) => {
-    const { tenant, hash } = c.req.param();
-    await assertShown(c, tenant);
-    const found = await ownPlan(c, tenant, hash);
+  addPage(app, '/changes/:tenant/plans/:hash', async (c, tenant) => {
+    const found = await ownPlan(c, tenant);
     const [plan] = await listPlans(c.get('store'), { tenantId: tenant, hash: found.hash });
     return page(c, `Plan ${short(found.hash)}`, keptPart(c, tenant, plan), {
       tenant,
@@ -326,7 +309,7 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
   });
   addAct(app, log, 'applyPlan', async ({ c, by, tenantId }) => {
     const store = c.get('store');
-    const plan = await ownPlan(c, tenantId, c.req.param('hash') ?? '');
+    const plan = await ownPlan(c, tenantId);
     const applied = await withTenant({ store, places, tenantId }, (open) => applySavedPlan(open, plan, by));
     return page(c, `Plan ${short(plan.hash)} applied`, appliedPart(applied), {
       tenant: tenantId,
@@ -338,7 +321,8 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
 const MOST_SHOWN = 100;
 
 /** Treats another tenant's plan like one that does not exist. */
-async function ownPlan(c: Asked, tenantId: string, hash: string) {
+async function ownPlan(c: Asked, tenantId: string) {
+  const hash = c.req.param('hash') ?? '';
   const plan = await findPlan(c.get('store'), hash);
   if (plan.tenantId === tenantId) return plan;
   throw rejected('PLAN_UNKNOWN', `${tenantId} has no plan ${hash}.`);
@@ -353,18 +337,17 @@ function plansPart(c: Asked, tenantId: string, plans: readonly ListedPlan[], ver
     html`<a href="${addressOf('changes', tenantId, 'plans', short(plan.hash))}">${short(plan.hash)}</a>`,
     plan.source === 'writes' ? `${plan.subject}, put back` : plan.subject,
     statesText(plan.records),
-    time(new Date(plan.plannedAt).toISOString()),
+    time(plan.plannedAt),
     plan.plannedBy,
   ]);
-  const choices = [['all', 'everything that lands'], ...landedNames.map((name) => [name, name] as const)];
-  const stream = html`<label>Plan the next sync<select name="subject">${choices.map(
-    ([value, name]) => html`<option value="${value}">${name}</option>`,
-  )}</select></label>`;
-  const version = html`<label>Put back the values of a mapping version<select name="subject">${versions.map(
-    ({ subject, version: name, firstUsedAt }) =>
-      html`<option value="revert:${name}">${subject} ${name}, first used
-${firstUsedAt.slice(0, 16).replace('T', ' ')} UTC</option>`,
-  )}</select></label>`;
+  const choices = [['all', 'everything that lands'] as const, ...landedNames.map((name) => [name, name] as const)];
+  const stream = html`<label>Plan the next sync<select name="subject">${options(choices)}</select></label>`;
+  const landed = versions.map(({ subject, version, firstUsedAt }) => {
+    const since = `first used ${firstUsedAt.slice(0, 16).replace('T', ' ')} UTC`;
+    return [`revert:${version}`, `${subject} ${version}, ${since}`] as const;
+  });
+  const version = html`<label>Put back the values of a mapping version<select
+name="subject">${options(landed)}</select></label>`;
   const to = addressOf('changes', tenantId, 'plans');
   return html`<div class="beside stacked">${actForm(c, 'plan', { tenant: tenantId, to, does: 'Plan', body: stream })}
 ${
@@ -437,7 +420,7 @@ function keptPart(c: Asked, tenantId: string, plan: ListedPlan | undefined): Htm
   const hire = /^hire (\w+)\//.exec(subject)?.[1];
   const of = hire === undefined ? subject : hireLink(tenantId, hire, subject);
   const left = records.planned ?? 0;
-  return html`<p>Made by ${plannedBy} at ${time(new Date(plannedAt).toISOString())}, of ${of}:
+  return html`<p>Made by ${plannedBy} at ${time(plannedAt)}, of ${of}:
 ${statesText(records)}.</p>
 <p>${
     left === 0

@@ -41,7 +41,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   const { log, store, clock, host = '127.0.0.1', port } = options;
   const app = new Hono<ConsoleEnv>();
   app.onError((error, c) => refusalPage(c, error, log));
-  app.notFound((c) => refusalPage(c, unknownPage(), log));
+  app.notFound((c) => refusalPage(c, rejected('PAGE_UNKNOWN', 'There is no such page here.'), log));
   addGuards(app, options);
   const style = [...STYLES, 'page/console.css'].map(readText).join('\n');
   const script = readText('page/console.js');
@@ -106,8 +106,4 @@ async function close(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeAllConnections();
   await closed;
-}
-
-function unknownPage(): ConnectorError {
-  return rejected('PAGE_UNKNOWN', 'There is no such page here.');
 }

@@ -1,13 +1,14 @@
 import { html } from 'hono/html';
 import {
   type DeliveryView,
+  inboxStates,
   pageOfDeliveries,
   readDelivery,
   replayDeliveries,
   retryDeliveries,
 } from '../operator/deliveries.ts';
 import { noteLook } from '../store/audit.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
+import { type Asked, addAct, addPage, askedScope, type ConsoleApp, queryOf } from './acts.ts';
 import {
   actForm,
   addressOf,
@@ -27,11 +28,10 @@ import {
   searchField,
   section,
   table,
+  tenantAndIts,
   tenantLink,
   time,
 } from './layout.ts';
-
-const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
 
 /** States from which a delivery can be replayed; one that names another company can only be retried. */
 const REPLAYED: ReadonlySet<string> = new Set(['relayed', 'ignored', 'unknown', 'undeliverable']);
@@ -44,12 +44,12 @@ const NOTICES: Readonly<Record<string, string>> = {
 export function addDeliveries(app: ConsoleApp, { log }: ConsoleParts): void {
   app.get('/deliveries', async (c) => {
     const { tenantId, tenantIds } = await askedScope(c);
-    const { state = '', text = '' } = c.req.query();
+    const { state = '' } = c.req.query();
     const after = placeAsked(c, 2) as [number, string] | undefined;
     const found = await pageOfDeliveries(c.get('store'), {
       tenantIds,
-      state: STATES.find((one) => one === state),
-      ...(text.trim() === '' ? {} : { text: text.trim() }),
+      state: inboxStates.find((one) => one === state),
+      text: queryOf(c, 'text'),
       after,
       limit: PAGE_ROWS + 1,
     });
@@ -62,7 +62,7 @@ export function addDeliveries(app: ConsoleApp, { log }: ConsoleParts): void {
       c,
       isAll ? 'Deliveries' : `Deliveries of ${tenantId}`,
       html`${filters(c, '/deliveries', [
-        choiceField(c, 'state', 'State', STATES),
+        choiceField(c, 'state', 'State', inboxStates),
         searchField(c, 'text', 'Event or ID in it'),
       ])}${hint}
 <div class="result" id="deliveries-part" data-live>
@@ -82,15 +82,10 @@ ${table(
     const one = await readDelivery(c.get('store'), tenantId, c.req.param('delivery') ?? '');
     return page(c, `Delivery ${one.delivery}`, deliveryPart(c, one, isRevealed), {
       tenant: tenantId,
-      above: html`${tenantLink(tenantId)}, <a href="/deliveries?tenant=${encodeURIComponent(tenantId)}">its
-deliveries</a>`,
+      above: tenantAndIts('deliveries', tenantId),
     });
   };
-  app.get('/deliveries/:tenant/:delivery', async (c) => {
-    const { tenant } = c.req.param();
-    await assertShown(c, tenant);
-    return deliveryPage(c, tenant, false);
-  });
+  addPage(app, '/deliveries/:tenant/:delivery', (c, tenantId) => deliveryPage(c, tenantId, false));
   addAct(app, log, 'revealDelivery', async ({ c, by, tenantId }) => {
     const of = { kind: 'delivery', id: c.req.param('delivery') ?? '' };
     await noteLook(c.get('store'), { by, tenantId, what: 'payload of a delivery', of, isRevealed: true });

@@ -13,10 +13,11 @@ import { type HoldView, listHolds } from '../operator/holds.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
-import { findHires, type HirePageFilter, type HireSearch, listHiresPage } from '../store/listings.ts';
+import { findHires, type HireSearch, listHiresPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
+import type { HireRow } from '../store/schema.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
+import { type Asked, addAct, addPage, askedScope, type ConsoleApp, may, queryOf } from './acts.ts';
 import { isRefresh } from './admit.ts';
 import {
   actForm,
@@ -39,6 +40,7 @@ import {
   searchField,
   section,
   table,
+  tenantAndIts,
   tenantLink,
   time,
   withoutCommands,
@@ -49,17 +51,20 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
   const { act, log } = parts;
   app.get('/hires', async (c) => {
     const { tenantId, tenantIds } = await askedScope(c);
-    const { state = '', id = '' } = c.req.query();
+    const { state = '' } = c.req.query();
     const known = hireStates.find((one) => one === state);
     const after = placeAsked(c, 4) as [number, string, string, number] | undefined;
-    const wanted = id.trim();
+    const wanted = queryOf(c, 'id');
     const asked = { tenantIds, state: known, after, limit: PAGE_ROWS + 1 };
-    const all =
-      wanted === '' ? await pageOfHires(c.get('store'), asked) : await searchHires(c.get('store'), wanted, asked);
+    const store = c.get('store');
+    const rows = await (wanted === undefined ? listHiresPage(store, asked) : searchHires(store, wanted, asked));
+    const all = rows.map(viewHire);
     const [only] = all;
-    if (wanted !== '' && all.length === 1 && only !== undefined)
+    if (wanted !== undefined && all.length === 1 && only !== undefined)
       return c.redirect(addressOf('hires', only.tenantId, only.jobCandidateId), 303);
-    const { shown, ways } = paged(c, all, placeOfHire);
+    const { shown, ways } = paged(c, all, ({ openedAt, ...hire }) => {
+      return [Date.parse(openedAt), hire.tenantId, hire.jobCandidateId, hire.period];
+    });
     const head = ['job candidate', 'tenant', 'state', 'step', 'employee number', 'opened', 'changed'];
     const none = 'No hire matches. Hires appear as soon as somebody reaches the hiring stage.';
     return page(
@@ -100,16 +105,11 @@ ${section('story', 'What happened', html`<ol class="timeline">${story.map(storyL
 ${section('values', 'What was written', writtenPart(c, { tenant, id, isRevealed }, writes))}
 ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}${asOf()}
 </div>`,
-      {
-        tenant,
-        above: html`${tenantLink(tenant)}, <a href="/hires?tenant=${encodeURIComponent(tenant)}">its hires</a>`,
-      },
+      { tenant, above: tenantAndIts('hires', tenant) },
     );
   };
-  app.get('/hires/:tenant/:id', async (c) => {
-    const { tenant, id } = c.req.param();
-    await assertShown(c, tenant);
-    const shown = await storyPage(c, tenant, id, false);
+  addPage(app, '/hires/:tenant/:id', async (c, tenant) => {
+    const shown = await storyPage(c, tenant, c.req.param('id') ?? '', false);
     await noteHire(c, tenant, { what: 'story of a hire' });
     return shown;
   });
@@ -135,11 +135,7 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
       above: hireLink(tenant, id, `Hire ${id} of ${tenant}`),
     });
   };
-  app.get('/hires/:tenant/:id/fields', async (c) => {
-    const { tenant, id } = c.req.param();
-    await assertShown(c, tenant);
-    return whyPage(c, tenant, id, false);
-  });
+  addPage(app, '/hires/:tenant/:id/fields', (c, tenant) => whyPage(c, tenant, c.req.param('id') ?? '', false));
   addAct(app, log, 'revealFields', async ({ c, tenantId }) => {
     const id = await noteHire(c, tenantId, { what: 'why each value of a hire', isRevealed: true });
     return whyPage(c, tenantId, id, true);
@@ -147,14 +143,9 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
 }
 
 /** The hires of the job candidate with this id, or else of the employee. */
-async function searchHires(store: Store, id: string, search: Omit<HireSearch, 'by' | 'id'>): Promise<HireView[]> {
+async function searchHires(store: Store, id: string, search: Omit<HireSearch, 'by' | 'id'>): Promise<HireRow[]> {
   const found = await findHires(store, { ...search, by: 'job_candidate_id', id });
-  const rows = found.length > 0 ? found : await findHires(store, { ...search, by: 'employee_id', id });
-  return rows.map(viewHire);
-}
-
-async function pageOfHires(store: Store, filter: HirePageFilter): Promise<HireView[]> {
-  return (await listHiresPage(store, filter)).map(viewHire);
+  return found.length > 0 ? found : findHires(store, { ...search, by: 'employee_id', id });
 }
 
 /** Records that the signed-in person looks at this hire: once, not at each automatic refresh of a masked page. */
@@ -170,10 +161,6 @@ const NOTICES: Readonly<Record<string, string>> = {
   start: 'It is asked for. Its progress shows here once the hiring platform shows the person in a hiring stage.',
   'as-it-is': 'There was nothing to start: it is under way or over, as it stands below.',
 };
-
-function placeOfHire({ openedAt, tenantId, jobCandidateId, period }: HireView): [number, string, string, number] {
-  return [Date.parse(openedAt), tenantId, jobCandidateId, period];
-}
 
 function hireRow(hire: HireView): Cell[] {
   const period = hire.period === 1 ? '' : html` <span class="soft">period ${hire.period}</span>`;

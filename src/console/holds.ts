@@ -21,7 +21,7 @@ import { type OpenTenant, patiently, withTenant } from '../operator/open-tenant.
 import { MASK } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
-import { type Asked, addAct, allow, askedScope, type ConsoleApp, may, mayDo } from './acts.ts';
+import { type Asked, addAct, allow, askedScope, type ConsoleApp, may, mayDo, queryOf } from './acts.ts';
 import {
   actForm,
   addressOf,
@@ -42,7 +42,9 @@ import {
   placeAsked,
   plainName,
   searchField,
+  section,
   table,
+  tenantAndIts,
   tenantLink,
   time,
   withoutCommands,
@@ -59,9 +61,9 @@ export function addHolds(app: ConsoleApp, parts: ConsoleParts): void {
 function addList(app: ConsoleApp): void {
   app.get('/holds', async (c) => {
     const { tenantId, tenantIds } = await askedScope(c);
-    const { code = '', all } = c.req.query();
+    const { all } = c.req.query();
     const after = placeAsked(c, 2) as [number, string] | undefined;
-    const wanted = code.trim() === '' ? undefined : code.trim();
+    const wanted = queryOf(c, 'code');
     const filter = { tenantIds, code: wanted, all: all === 'yes', after, limit: PAGE_ROWS + 1 };
     const found = await pageOfHolds(c.get('store'), filter);
     const { shown, ways } = paged(c, found, ({ openedAt, holdId }) => [Date.parse(openedAt), holdId]);
@@ -95,10 +97,9 @@ function addOne(app: ConsoleApp, parts: ConsoleParts): void {
   app.get('/holds/:id', async (c) => {
     const hold = await shownHold(c);
     const { holdId, tenantId } = hold;
-    const list = html`<a href="/holds?tenant=${encodeURIComponent(tenantId)}">its holds</a>`;
     return page(c, `Hold ${holdId}`, html`<div id="hold-part" data-live>${holdPart(c, hold)}</div>`, {
       tenant: tenantId,
-      above: html`${tenantLink(tenantId)}, ${list}`,
+      above: tenantAndIts('holds', tenantId),
     });
   });
   app.get('/holds/:id/answer', async (c) => {
@@ -227,20 +228,21 @@ function lastLookAtMany(c: Asked, holds: readonly HoldView[], answer: string): H
     (one) =>
       html`<li>${one.tenantId}: ${one.jobCandidateId === null ? 'the tenant' : `hire ${one.jobCandidateId}`}</li>`,
   );
-  return html`<section class="card" aria-labelledby="last-head">
-<h2 id="last-head">Look once more</h2>
-<p><b>${answer}</b>: ${answerDoes(answer, first.jobCandidateId !== null)}</p>
+  return section(
+    'last-head',
+    'Look once more',
+    html`<p><b>${answer}</b>: ${answerDoes(answer, first.jobCandidateId !== null)}</p>
 <p>It is given to ${count(holds.length, 'hold')} of ${first.code}. The first answer stands: it cannot be taken back.</p>
 <ul class="plain names">${named}</ul>
 <div class="actions">${actForm(c, 'answerMany', {
-    tenant: first.tenantId,
-    to: '/holds/answer',
-    does: `Answer all ${holds.length} with ${answer}`,
-    body,
-    look: 'primary',
-  })}
-<a href="/holds?code=${encodeURIComponent(first.code)}">Back without an answer</a></div>
-</section>`;
+      tenant: first.tenantId,
+      to: '/holds/answer',
+      does: `Answer all ${holds.length} with ${answer}`,
+      body,
+      look: 'primary',
+    })}
+<a href="/holds?code=${encodeURIComponent(first.code)}">Back without an answer</a></div>`,
+  );
 }
 
 function holdPart(c: Asked, hold: HoldView): Html {
@@ -393,20 +395,21 @@ function lastLook(c: Asked, hold: HoldView, { answer, arguments: ids }: Given): 
   const isOfHire = jobCandidateId !== null;
   const of = isOfHire ? `hire ${jobCandidateId} of ${tenantId}` : `tenant ${tenantId}`;
   const body = html`${hidden({ answer })}${ids.map((id) => hidden({ id }))}`;
-  return html`<section class="card" aria-labelledby="last-head">
-<h2 id="last-head">Look once more</h2>
-<p>Hold ${holdId} asks about ${of}: ${code}.</p>
+  return section(
+    'last-head',
+    'Look once more',
+    html`<p>Hold ${holdId} asks about ${of}: ${code}.</p>
 <p><b>${[answer, ...ids].join(' ')}</b>: ${answerDoes(answer, isOfHire)}</p>
 <p>The first answer stands: it cannot be taken back.</p>
 <div class="actions">${actForm(c, 'answer', {
-    tenant: tenantId,
-    to: `/holds/${holdId}/answer`,
-    does: `Answer ${answer}`,
-    body,
-    look: 'primary',
-  })}
-<a href="/holds/${holdId}">Back without an answer</a></div>
-</section>`;
+      tenant: tenantId,
+      to: `/holds/${holdId}/answer`,
+      does: `Answer ${answer}`,
+      body,
+      look: 'primary',
+    })}
+<a href="/holds/${holdId}">Back without an answer</a></div>`,
+  );
 }
 
 /** A field with the mapping's value for the hired person, and the value of each employee who may be the same. */

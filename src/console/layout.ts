@@ -157,13 +157,17 @@ export function searchField(c: Asked, name: string, label: string): Html {
 }
 
 /** A labelled filter choice. */
-export function choiceField(c: Asked, name: string, label: string, options: readonly string[]): Html {
-  const chosen = c.req.query(name) ?? '';
-  const option = (value: string, text: string): Html =>
-    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
+export function choiceField(c: Asked, name: string, label: string, values: readonly string[]): Html {
   return html`<label>${label}<select name="${name}">
-    ${option('', 'any')}${options.map((value) => option(value, value))}
+    ${options([['', 'any'], ...values.map((value) => [value, value] as const)], c.req.query(name) ?? '')}
   </select></label>`;
+}
+
+/** The choices of a `select`, each with its text. */
+export function options(choices: ReadonlyArray<readonly [value: string, text: Cell]>, chosen?: string): Html {
+  return html`${choices.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
+  )}`;
 }
 
 /** A code as a heading, and where it is explained. */
@@ -209,13 +213,15 @@ const COMMAND_NAMES = `
 /** By name, because "hirebridge cannot rehire people" is no command. */
 const COMMAND = new RegExp(`hirebridge (${COMMAND_NAMES.trim().split(/\s+/).join('|')})\\b`);
 
-export function time(iso: string): Html {
+/** A time in UTC, from a text or from milliseconds. */
+export function time(at: string | number): Html {
+  const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
 /** When the shown data was read. */
 export function asOf(): Html {
-  return html`<p class="hint as-of">As of ${time(new Date().toISOString())}</p>`;
+  return html`<p class="hint as-of">As of ${time(Date.now())}</p>`;
 }
 
 export function ago(ms: number | undefined, never = 'never'): string {
@@ -224,6 +230,11 @@ export function ago(ms: number | undefined, never = 'never'): string {
 
 export function tenantLink(tenantId: string): Html {
   return html`<a href="${addressOf('tenants', tenantId)}">${tenantId}</a>`;
+}
+
+/** Links above a page about one of a tenant's streams, holds, ...: the tenant, and the list of all of these. */
+export function tenantAndIts(part: 'hires' | 'holds' | 'streams' | 'deliveries', tenantId: string): Html {
+  return html`${tenantLink(tenantId)}, <a href="/${part}?tenant=${encodeURIComponent(tenantId)}">its ${part}</a>`;
 }
 
 export function hireLink(tenantId: string, jobCandidateId: string, text: Cell = jobCandidateId): Html {

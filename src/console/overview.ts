@@ -1,13 +1,14 @@
 import { html } from 'hono/html';
 import { age, count } from '../in-words.ts';
 import {
+  describeRole,
+  isMissing,
   type Overview,
   readFigures,
   readOverview,
   type TenantFigures,
   type TenantLine,
-} from '../operator/read-overview.ts';
-import { describeRole, isMissing } from '../operator/status.ts';
+} from '../operator/status.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type Asked, type ConsoleApp, mayDo, scopeOf } from './acts.ts';
@@ -241,20 +242,25 @@ function freezesOf({ freezes, tenants }: Overview): Cause[] {
 
 const MOST_NAMED = 5;
 
+/** The first of these, and how many more there are. */
+function named<T>(all: readonly T[], show: (one: T) => Cell): Cell[] {
+  return [...all.slice(0, MOST_NAMED).map(show), ...andMore(all.length - MOST_NAMED)];
+}
+
+function andMore(more: number): Cell[] {
+  return more > 0 ? [html`<span class="soft">and ${more.toLocaleString('en')} more</span>`] : [];
+}
+
 function pausesOf({ tenants }: Overview): Cause[] {
   const paused = tenants.flatMap((tenant) => (tenant.paused === undefined ? [] : [{ ...tenant, why: tenant.paused }]));
   return [...Map.groupBy(paused, ({ why }) => why.code)].map(([code, own]): Cause => {
-    const more = own.length - MOST_NAMED;
     return {
       code,
       text: own[0]?.why.message ?? '',
       oldestMs: undefined,
       blocks: stops(openHires(own)),
-      where: `${count(own.length, 'paused tenant')}`,
-      items: [
-        ...own.slice(0, MOST_NAMED).map(({ tenantId }) => tenantLink(tenantId)),
-        ...(more > 0 ? [`and ${more} more`] : []),
-      ],
+      where: count(own.length, 'paused tenant'),
+      items: named(own, ({ tenantId }) => tenantLink(tenantId)),
     };
   });
 }
@@ -265,7 +271,6 @@ function heldOf({ causes, tenants }: Overview): Cause[] {
       ? openHires(tenants, ({ tenantId }) => oldest.some((one) => one.tenantId === tenantId))
       : 0;
     const [first] = oldest;
-    const more = holds - oldest.length;
     return {
       code,
       text: first?.message ?? '',
@@ -283,7 +288,7 @@ function heldOf({ causes, tenants }: Overview): Cause[] {
           return html`${one.tenantId}: <a href="${addressOf('holds', one.holdId)}">${of}</a>
   <span class="soft">${age(one.ageMs)}</span>`;
         }),
-        ...(more > 0 ? [html`<span class="soft">and ${more.toLocaleString('en')} more</span>`] : []),
+        ...andMore(holds - oldest.length),
       ],
       all:
         holds === 1 && first !== undefined
@@ -307,21 +312,17 @@ function alarmsOf({ alarms }: Overview): Cause[] {
   return [...Map.groupBy(lasting, ({ reason }) => reason)].map(([code, own]): Cause => {
     const hires = own.filter(({ kind, subject }) => kind === 'activity-failing' && OF_HIRE.test(subject)).length;
     const tenants = new Set(own.map(({ tenantId }) => tenantId));
-    const more = own.length - MOST_NAMED;
     return {
       code,
       text: own[0]?.message ?? '',
       oldestMs: Math.max(...own.map(({ ageMs }) => ageMs)),
       blocks: hires > 0 ? `blocks ${count(hires, 'hire')}` : 'blocks no hire by itself',
       where: tenants.size === 1 ? [...tenants].join('') : count(tenants.size, 'tenant'),
-      items: [
-        ...own.slice(0, MOST_NAMED).map(({ tenantId, subject, ageMs }) => {
-          const [, id] = OF_HIRE.exec(subject) ?? [];
-          const about = id === undefined ? html`${tenantLink(tenantId)} ${subject}` : hireLink(tenantId, id, subject);
-          return html`${about} <span class="soft">${age(ageMs)}</span>`;
-        }),
-        ...(more > 0 ? [html`<span class="soft">and ${more.toLocaleString('en')} more</span>`] : []),
-      ],
+      items: named(own, ({ tenantId, subject, ageMs }) => {
+        const [, id] = OF_HIRE.exec(subject) ?? [];
+        const about = id === undefined ? html`${tenantLink(tenantId)} ${subject}` : hireLink(tenantId, id, subject);
+        return html`${about} <span class="soft">${age(ageMs)}</span>`;
+      }),
     };
   });
 }

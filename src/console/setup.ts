@@ -21,7 +21,7 @@ import {
 } from '../operator/set-up.ts';
 import { isSecretRef } from '../tenants/secrets.ts';
 import { type Asked, addAct, allow, type ConsoleApp } from './acts.ts';
-import { addressOf, type Cell, type ConsoleParts, facts, type Html, page, section, table } from './layout.ts';
+import { addressOf, type Cell, type ConsoleParts, facts, type Html, options, page, section, table } from './layout.ts';
 
 interface SetupParts extends ConsoleParts {
   /** The viewer is at this machine, and may name its files and settings. */
@@ -71,7 +71,8 @@ export function addSetup(app: ConsoleApp, { places: { tenantsDir }, log, isLocal
     return again(
       async () => {
         assertOpen(given.hris, isLocal);
-        if (given.hris === '' || given.flow === '') throw incomplete();
+        if (given.hris === '' || given.flow === '')
+          throw rejected('SETUP_INVALID', 'Choose a flow, and give the address of the HR system.');
         const isNew = given.startDate === DEFINE;
         const seen = isNew ? await defineStartDate(draft, START_DATE) : draft;
         drafts.keep(c, seen, c.req.param('draft'));
@@ -164,10 +165,6 @@ function draftUnknown(): ConnectorError {
   );
 }
 
-function incomplete(): ConnectorError {
-  return rejected('SETUP_INVALID', 'Choose a flow, and give the address of the HR system.');
-}
-
 /** Only viewers at this machine may have its files and settings read. @throws ConnectorError SETUP_INVALID */
 function assertOpen(value: string, isLocal: boolean): void {
   if (isLocal || (!isSecretRef(value) && !value.startsWith('sqlite:'))) return;
@@ -200,7 +197,6 @@ function stepPage(c: Asked, at: number, title: string, body: Cell, problem?: str
   });
 }
 
-/** The address of a step of the page's draft. */
 function stepAt(c: Asked, ...step: string[]): string {
   return addressOf('setup', c.req.param('draft') ?? '', ...step);
 }
@@ -250,20 +246,15 @@ interface HrisStep {
 function hrisPage(c: Asked, { draft, isLocal, given, problem }: HrisStep) {
   const { tenant, seen } = draft;
   const asked = given ?? (isFull(draft) ? draft : undefined);
-  const option = (value: string, text: string, chosen: string | undefined): Html =>
-    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
   const named = sameLabel(seen.dateFields, START_DATE);
-  const dates = [
-    ...seen.dateFields.map((label) => option(label, label, asked?.startDate ?? named)),
-    ...(named === undefined
-      ? [option(DEFINE, `none of them: define "${START_DATE}" there now`, asked?.startDate)]
-      : []),
-  ];
+  const dates = seen.dateFields.map((label) => [label, label] as [string, string]);
+  if (named === undefined) dates.push([DEFINE, `none of them: define "${START_DATE}" there now`]);
+  const flows = seen.flows.map(({ id, name }) => [id, name] as const);
   const hris = asked !== undefined && !/^\w+:\/\/[^/]*:[^/]*@/.test(asked.hris) ? asked.hris : '';
   const fields = html`<label>Onboarding flow that a hire is enrolled in
-<select name="flow">${seen.flows.map(({ id, name }) => option(id, name, asked?.flow))}</select></label>
+<select name="flow">${options(flows, asked?.flow)}</select></label>
 <label>Candidate's custom field that holds the first day of work
-<select name="startDate">${dates}</select></label>
+<select name="startDate">${options(dates, asked?.startDate ?? named)}</select></label>
 <label>Database of the HR system
 <input name="hris" required autocomplete="off" spellcheck="false" value="${hris}"
 placeholder="postgres://user:password@host/database"></label>
@@ -315,12 +306,12 @@ ${stepForm(c, to, list, 'Check it, and try it with real people')}</section>
 }
 
 function choiceField({ key, rule, paths, suggested }: HrField, chosen: Choice): Html {
-  const option = (value: string, text: string): Html =>
-    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
-  const isSuggested = (path: string): string => (path === suggested ? ' (suggested)' : '');
-  return html`<select name="field:${key}" aria-label="Value of ${key}">${
-    rule === undefined ? '' : option('default', `by default: ${rule}`)
-  }${option('none', 'left out')}${paths.map((path) => option(path, `${path}${isSuggested(path)}`))}</select>`;
+  const choices = [
+    ...(rule === undefined ? [] : [['default', `by default: ${rule}`] as const]),
+    ['none', 'left out'] as const,
+    ...paths.map((path) => [path, `${path}${path === suggested ? ' (suggested)' : ''}`] as const),
+  ];
+  return html`<select name="field:${key}" aria-label="Value of ${key}">${options(choices, chosen)}</select>`;
 }
 
 interface Look {

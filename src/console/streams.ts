@@ -14,7 +14,7 @@ import { readClock, type Store } from '../store/open-store.ts';
 import { listPasses, type StreamPass } from '../store/streams.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
-import { type Asked, addAct, allow, askedScope, assertShown, type ConsoleApp, may, mayDo } from './acts.ts';
+import { type Asked, addAct, addPage, allow, askedScope, type ConsoleApp, may, mayDo } from './acts.ts';
 import {
   actForm,
   addressOf,
@@ -34,6 +34,7 @@ import {
   placeAsked,
   section,
   table,
+  tenantAndIts,
   tenantLink,
   time,
 } from './layout.ts';
@@ -87,9 +88,8 @@ fields that differ</a></p>`,
     );
   });
 
-  app.get('/streams/:tenant/:stream', async (c) => {
-    const { tenant, stream } = c.req.param();
-    await assertShown(c, tenant);
+  addPage(app, '/streams/:tenant/:stream', async (c, tenant) => {
+    const stream = c.req.param('stream') ?? '';
     assertKnownStream(stream);
     const store = c.get('store');
     const after = placeAsked(c, 1) as [string] | undefined;
@@ -100,11 +100,7 @@ fields that differ</a></p>`,
     ]);
     const status = (streams.get(tenant) ?? []).find((one) => one.stream === stream);
     const { shown, ways } = paged(c, left, (row) => [row.record_key]);
-    const rows = shown.map((row): Cell[] => [
-      row.record_key,
-      time(new Date(Number(row.since)).toISOString()),
-      row.reason,
-    ]);
+    const rows = shown.map((row): Cell[] => [row.record_key, time(Number(row.since)), row.reason]);
     return page(
       c,
       `${stream} of ${tenant}`,
@@ -117,10 +113,7 @@ ${section(
   html`${table('Records left out', ['record', 'since', 'reason'], rows, { none: 'No record is left out.' })}${ways}
 ${rows.length === 0 ? '' : retryForm(c, tenant, stream)}`,
 )}${asOf()}</div>`,
-      {
-        tenant,
-        above: html`${tenantLink(tenant)}, <a href="/streams?tenant=${encodeURIComponent(tenant)}">its streams</a>`,
-      },
+      { tenant, above: tenantAndIts('streams', tenant) },
     );
   });
 
@@ -158,7 +151,7 @@ function lookTable(all: ReadonlyMap<string, readonly StreamStatus[]>): Html {
     tenantLink(tenantId),
     streamLink(tenantId, one.stream),
     ...runCells(one),
-    whyCell(one),
+    one.refused === undefined ? '' : withCode(one.refused.message, one.refused.code),
   ]);
   const running = [...all.values()].flat().length;
   const rest =
@@ -222,10 +215,6 @@ function runCells(one: StreamStatus): Cell[] {
   ];
 }
 
-function whyCell({ refused }: StreamStatus): string {
-  return refused === undefined ? '' : withCode(refused.message, refused.code);
-}
-
 function progress({ counts, total }: StreamStatus): Cell {
   if (total === undefined) return `${counts.read} so far`;
   return html`<progress max="${Math.max(1, total)}" value="${Math.min(counts.read, total)}" aria-label="read so
@@ -278,7 +267,7 @@ function passesPart(passes: readonly StreamPass[]): Html {
   const rows = passes
     .toReversed()
     .map((pass): Cell[] => [
-      time(new Date(pass.beganAt).toISOString()),
+      time(pass.beganAt),
       age(pass.endedAt - pass.beganAt),
       pass.listed,
       pass.landed,
@@ -336,17 +325,10 @@ function addConflicts(app: ConsoleApp, { act, log }: ConsoleParts): void {
 too</label><button>Show</button></form>
 <div class="result" id="conflicts-part"${isRevealed ? '' : html` data-live`}>
 ${conflictsPart(c, tenantId, shown, isRevealed)}${ways}${asOf()}</div>`,
-      {
-        tenant: tenantId,
-        above: html`${tenantLink(tenantId)}, <a href="/streams?tenant=${encodeURIComponent(tenantId)}">its streams</a>`,
-      },
+      { tenant: tenantId, above: tenantAndIts('streams', tenantId) },
     );
   };
-  app.get('/streams/:tenant/conflicts', async (c) => {
-    const { tenant } = c.req.param();
-    await assertShown(c, tenant);
-    return conflictsPage(c, tenant, false);
-  });
+  addPage(app, '/streams/:tenant/conflicts', (c, tenantId) => conflictsPage(c, tenantId, false));
   addAct(app, log, 'revealConflicts', async ({ c, by, tenantId }) => {
     await noteLook(c.get('store'), { by, tenantId, what: 'values where both sides differ', isRevealed: true });
     return conflictsPage(c, tenantId, true);

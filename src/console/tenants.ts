@@ -4,8 +4,7 @@ import { type ConnectorError, rejected } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { age, count } from '../in-words.ts';
 import { reconcileNow } from '../operator/follow-stream.ts';
-import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
-import { readRateLimits } from '../operator/status.ts';
+import { readFigures, readOverview, readRateLimits, type TenantFigures, type TenantLine } from '../operator/status.ts';
 import {
   assertLive,
   confirmCompany,
@@ -20,7 +19,7 @@ import {
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { viewRateLimits } from '../store/rate-limits.ts';
-import { type ActName, type Asked, addAct, askedScope, assertShown, type ConsoleApp, mayDo } from './acts.ts';
+import { type ActName, type Asked, addAct, addPage, askedScope, type ConsoleApp, mayDo } from './acts.ts';
 import {
   actForm,
   addressOf,
@@ -45,9 +44,7 @@ import { begunCell, percent, stateBadge } from './overview.ts';
 
 /** One tenant: its state, and what can be done to it as a whole. */
 export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
-  app.get('/tenants/:tenant', async (c) => {
-    const tenantId = c.req.param('tenant');
-    await assertShown(c, tenantId);
+  addPage(app, '/tenants/:tenant', async (c, tenantId) => {
     const store = c.get('store');
     const [overview, figures, observed] = await Promise.all([
       readOverview(store, [], [tenantId]),
@@ -68,11 +65,9 @@ ${section('acts', 'What you can do', actsPart(c, line))}`,
       { tenant: tenantId, above: html`<a href="/">Overview</a>` },
     );
   });
-  app.get('/tenants/:tenant/remove', async (c) => {
-    const tenantId = c.req.param('tenant');
-    await assertShown(c, tenantId);
-    return page(c, `Remove ${tenantId}?`, removePart(c, tenantId), { tenant: tenantId });
-  });
+  addPage(app, '/tenants/:tenant/remove', (c, tenantId) =>
+    page(c, `Remove ${tenantId}?`, removePart(c, tenantId), { tenant: tenantId }),
+  );
 
   const steer = (name: ActName, verb: Verb): void =>
     addAct(app, log, name, async ({ c, by, tenantId }) => {
@@ -191,7 +186,6 @@ ${actForm(c, 'goLive', {
 })}`;
 }
 
-/** A row for each act: its button, and what it does. */
 function actsPart(c: Asked, line: TenantLine): Html {
   const { tenantId, state, isFrozen, paused } = line;
   const form = (name: ActName, verb: string, does: string, body: Cell = ''): Cell =>
@@ -257,13 +251,10 @@ here and its webhook subscription stay as they are. It comes back when its files
 }
 
 /** A limit at one moment. */
-interface Sample {
-  at: number;
-  rate: number;
-  perSecond: number;
-  share429: number;
-  live: number | undefined;
-  bulk: number | undefined;
+type Sample = ReturnType<typeof sampleOf>;
+
+function sampleOf({ rate, perSecond, share429, waits }: RateLimitView) {
+  return { at: Date.now(), rate, perSecond, share429, live: waits.live?.p99Ms, bulk: waits.bulk?.p99Ms };
 }
 
 const EVERY_MS = 30_000;
@@ -310,10 +301,7 @@ function createHistory() {
   const nameOf = ({ tenantId, upstream }: RateLimitView): string => `${tenantId} ${upstream}`;
   return {
     note(view: RateLimitView): void {
-      const own = samples.get(nameOf(view)) ?? [];
-      const { rate, perSecond, share429, waits } = view;
-      own.push({ at: Date.now(), rate, perSecond, share429, live: waits.live?.p99Ms, bulk: waits.bulk?.p99Ms });
-      samples.set(nameOf(view), own.slice(-MOST_SAMPLES));
+      samples.set(nameOf(view), [...(samples.get(nameOf(view)) ?? []), sampleOf(view)].slice(-MOST_SAMPLES));
     },
     of: (view: RateLimitView): readonly Sample[] => samples.get(nameOf(view)) ?? [],
   };

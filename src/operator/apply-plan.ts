@@ -66,7 +66,6 @@ export async function applySavedPlan(open: OpenTenant, plan: SavedPlan, by: stri
   return applied;
 }
 
-/** The result of writing one part of a hire. */
 type Written = { state: 'applied' } | { state: 'changed' | 'refused'; reason: string };
 
 /**
@@ -191,8 +190,9 @@ async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promi
     left: new Map(records.map(({ id, change }) => [id, change])),
     applied: { written: 0, already: 0, changed: [], refused: [] },
   };
-  if (plan.source === 'writes') await applyAll(applying);
-  else await applyPages(open, applying);
+  const ids = [...applying.left.keys()];
+  if (plan.source !== 'writes') await applyPages(open, applying);
+  else for (let from = 0; from < ids.length; from += PAGE) await applyRows(applying, ids.slice(from, from + PAGE));
   return applying.applied;
 }
 
@@ -205,11 +205,6 @@ async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: Sa
   const pinned: Mapping | undefined = version === undefined ? undefined : await loadMappingVersion(tenant, version);
   if (pinned === undefined) throw mappingGone(plan);
   return withKnownTables(store, plan.tenantId, pinned);
-}
-
-async function applyAll(applying: Applying): Promise<void> {
-  const ids = [...applying.left.keys()];
-  for (let from = 0; from < ids.length; from += PAGE) await applyRows(applying, ids.slice(from, from + PAGE));
 }
 
 /** Reads the partner's list again: its records must still map to what was planned. */
@@ -296,7 +291,8 @@ async function revertStream(
   const found = await restoreAll(ends, writes);
   const view = { tenant: tenant.tenant, subject: stream, mapping: version, read: found.length };
   const notes = found.flatMap(({ id, kept }) => kept.map((reason) => ({ record: id, what: 'left as it is', reason })));
-  if (ends.mapping.hash.startsWith(version)) notes.unshift(stillInForce(stream));
+  const again = 'this mapping is still in force: the next sync writes its values again. Apply a corrected one first.';
+  if (ends.mapping.hash.startsWith(version)) notes.unshift({ record: stream, what: 'warning', reason: again });
   const records = found.flatMap(({ id, change }) => (change === undefined ? [] : [{ id, change }]));
   if (records.length === 0) return { ...view, records: [], notes };
   const plan = {
@@ -321,11 +317,6 @@ async function revertStream(
     })),
     notes,
   };
-}
-
-function stillInForce(stream: PullName): PlanView['notes'][number] {
-  const reason = 'this mapping is still in force: the next sync writes its values again. Apply a corrected one first.';
-  return { record: stream, what: 'warning', reason };
 }
 
 interface Found {
@@ -394,7 +385,6 @@ interface Replaced {
   fields: Record<string, { old: FieldValue; new: FieldValue }>;
 }
 
-/** The values to restore, and why others stay. */
 interface Restoration {
   values: EmployeeFields;
   kept: string[];

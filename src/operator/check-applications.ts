@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { isConnectorError, rejected } from '../errors.ts';
 import type { Store } from '../store/open-store.ts';
 import { parseTenant } from '../tenants/load-tenants.ts';
@@ -38,21 +39,14 @@ export async function checkApplications(
   applications: readonly Pick<PlannedTenant, 'tenantId' | 'file' | 'files'>[],
 ): Promise<CheckedApplications> {
   const checked: CheckedApplications = { failures: [], unchecked: [] };
-  const left = [...applications];
-  const checkNext = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const { tenantId } = next;
-      const tenant = await parseTenant(next);
-      const why = missingSecret(tenant);
-      if (why !== undefined) {
-        checked.unchecked.push({ tenantId, why });
-        continue;
-      }
+  await pLimit(AT_ONCE).map(applications, async ({ tenantId, ...definition }) => {
+    const tenant = await parseTenant(definition);
+    const why = missingSecret(tenant);
+    if (why !== undefined) checked.unchecked.push({ tenantId, why });
+    else
       for (const { check, state, message } of await checkDefinition(tenant, store))
         if (state === 'fail') checked.failures.push({ tenantId, check, message });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, checkNext));
+  });
   return checked;
 }
 

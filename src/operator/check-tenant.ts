@@ -28,10 +28,9 @@ import { resolveSecret } from '../tenants/secrets.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
 import { cannotMark, checkTold, landingTrouble } from './check-destinations.ts';
 import { judgeWebhooks } from './deliveries.ts';
-import { judgeCustomFields, readCustomFields } from './discover.ts';
 import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
 import { describeRole, isMissing, readProcesses } from './status.ts';
-import { findIdPlaces, readNamedThings, settleId } from './write-ids.ts';
+import { findIdPlaces, judgeCustomFields, readCustomFields, readNamedThings, settleId } from './write-ids.ts';
 
 /** The result of one check. */
 export interface CheckLine {
@@ -61,6 +60,10 @@ export interface CheckLine {
 
 type Found = Omit<CheckLine, 'check'>;
 
+const ok = (message: string): Found => ({ state: 'ok', message });
+const warn = (message: string): Found => ({ state: 'warn', message });
+const fail = (message: string): Found => ({ state: 'fail', message });
+
 /** Asks both sides whether they match the tenant file; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   const [partnerLines, hris, destinations, webhooks, state, told] = await Promise.all([
@@ -87,7 +90,7 @@ export async function checkTenant(tenant: Tenant, store: Store | undefined): Pro
 async function checkAddresses(tenant: Tenant): Promise<CheckLine[]> {
   const lines = (['notify', 'events'] as const).map(async (check): Promise<CheckLine[]> => {
     if (tenant[check] === undefined) return [];
-    return [{ check, ...(await attempted(async () => ({ state: 'ok', message: await checkTold(tenant, check) }))) }];
+    return [{ check, ...(await attempted(async () => ok(await checkTold(tenant, check)))) }];
   });
   return (await Promise.all(lines)).flat();
 }
@@ -119,7 +122,7 @@ async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<C
 
 async function checkKey(partner: PartnerClient): Promise<Found> {
   const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
-  return { state: 'ok', message: `The partner accepts the key and shows ${count(items.length, 'pipeline')}.` };
+  return ok(`The partner accepts the key and shows ${count(items.length, 'pipeline')}.`);
 }
 
 /** Known jobs, and the company that records name, both show whose key it is. */
@@ -132,19 +135,14 @@ async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store
     });
   const expected = tenant.partner.company;
   if (expected === undefined)
-    return {
-      state: 'warn',
-      message: 'partner.company is not set, so webhooks of another company are not recognised. Set it.',
-    };
+    return warn('partner.company is not set, so webhooks of another company are not recognised. Set it.');
   const shown = await companyShown(partner);
-  if (shown === undefined) return { state: 'ok', message: `No record shows another company than ${expected}.` };
-  if (shown === expected) return { state: 'ok', message: `The key is of company ${expected}.` };
-  return {
-    state: 'fail',
-    message:
-      `The key is of company ${shown}, and partner.company says ${expected}. ` +
+  if (shown === undefined) return ok(`No record shows another company than ${expected}.`);
+  if (shown === expected) return ok(`The key is of company ${expected}.`);
+  return fail(
+    `The key is of company ${shown}, and partner.company says ${expected}. ` +
       'Correct partner.company, or put the right key behind partner.apiKey.',
-  };
+  );
 }
 
 /** The company's name, which of all records only assessments and their flows carry. */
@@ -159,24 +157,19 @@ export async function companyShown(partner: PartnerClient): Promise<string | und
 }
 
 async function checkFlow({ policies }: Tenant, partner: PartnerClient): Promise<Found> {
-  if (policies.onboarding === 'skip') return { state: 'ok', message: 'No onboarding flow is used.' };
+  if (policies.onboarding === 'skip') return ok('No onboarding flow is used.');
   const wanted = policies.onboarding.flow;
   const { items } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
   const flow = items.find(({ flowId }) => flowId === wanted);
   const active = items.filter(({ status }) => isActive(status)).map(({ flowId }) => flowId);
   const known = active.length === 0 ? 'none is active' : `active: ${active.join(', ')}`;
   if (flow === undefined)
-    return {
-      state: 'fail',
-      message: `flow ${wanted} does not exist at the partner (${known}). Correct policies.onboarding.flow.`,
-    };
-  if (isActive(flow.status)) return { state: 'ok', message: `flow ${wanted} is active.` };
-  return {
-    state: 'fail',
-    message:
-      `flow ${wanted} is not active: its status is ${flow.status ?? 'not shown'} (${known}). ` +
+    return fail(`flow ${wanted} does not exist at the partner (${known}). Correct policies.onboarding.flow.`);
+  if (isActive(flow.status)) return ok(`flow ${wanted} is active.`);
+  return fail(
+    `flow ${wanted} is not active: its status is ${flow.status ?? 'not shown'} (${known}). ` +
       "Activate it in the partner's dashboard, or name another in policies.onboarding.flow.",
-  };
+  );
 }
 
 /** The specification does not show how the status is spelled (O9). */
@@ -217,36 +210,33 @@ async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> 
   const { fields } = await loadTenantMapping(tenant);
   const result = await hris.probe(AbortSignal.timeout(CALL_MS));
   if (!result.ok) return failed(result.error);
-  return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
+  return ok(`The HR system answers and has what the ${fields.length} mapped fields need.`);
 }
 
 /** Checks that the HR system assigns the Employee ID that is written back. */
 async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: HrisConnection): Promise<Found> {
-  if (writeBack.employeeId === 'id') return { state: 'ok', message: 'The key of the HR system is written back.' };
+  if (writeBack.employeeId === 'id') return ok('The key of the HR system is written back.');
   if (givesNumber === undefined || (await givesNumber(AbortSignal.timeout(CALL_MS))))
-    return { state: 'ok', message: 'The employee number of the HR system is written back.' };
-  return {
-    state: 'fail',
-    message:
-      `No new employee of ${hris.connection} gets a number: the column hris.numberColumn has no default, and no ` +
+    return ok('The employee number of the HR system is written back.');
+  return fail(
+    `No new employee of ${hris.connection} gets a number: the column hris.numberColumn has no default, and no ` +
       'trigger runs on insert. Add one there; or, if a job of yours numbers the rows, write "job: {}" under hris; ' +
       'or write the key back: writeBack.employeeId: id.',
-  };
+  );
 }
 
 async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
   const all = store === undefined ? [] : await viewRateLimits(store, [tenant]);
   const seen = all.find(({ upstream }) => upstream === 'partner');
-  if (seen === undefined) return { state: 'ok', message: 'No call was counted yet.' };
+  if (seen === undefined) return ok('No call was counted yet.');
   const { state, rate, limit } = seen;
-  if (state === 'paused')
-    return { state: 'warn', message: 'The partner asked for a pause; calls continue by themselves after it.' };
+  if (state === 'paused') return warn('The partner asked for a pause; calls continue by themselves after it.');
   const met = limit === undefined ? 'no limit was reached yet' : `the limit is about ${limit.toFixed(1)} a second`;
-  return { state: 'ok', message: `${rate.toFixed(1)} calls a second are allowed now; ${met}.` };
+  return ok(`${rate.toFixed(1)} calls a second are allowed now; ${met}.`);
 }
 
 async function checkWebhooks({ tenant, partner }: Tenant, store: Store | undefined): Promise<Found> {
-  if (partner.webhooks === 'off') return { state: 'ok', message: 'Webhooks are off; only the reconcile finds hires.' };
+  if (partner.webhooks === 'off') return ok('Webhooks are off; only the reconcile finds hires.');
   if (store === undefined) return judgeWebhooks(tenant, undefined, 0);
   return judgeWebhooks(tenant, (await readWebhookFacts(store)).get(tenant), await readClock(store));
 }
@@ -255,15 +245,15 @@ async function checkState({ tenant }: Tenant, store: Store | undefined): Promise
   const rows = store === undefined ? [] : await listTenantStates(store);
   const row = rows.find(({ tenant_id: id }) => id === tenant);
   if (row?.state === 'paused')
-    return { state: 'fail', message: `The tenant is paused: ${row.paused_message ?? ''} [${row.paused_code ?? ''}]` };
+    return fail(`The tenant is paused: ${row.paused_message ?? ''} [${row.paused_code ?? ''}]`);
   if (row === undefined || row.baseline_done_at === null)
-    return { state: 'warn', message: 'No hire starts before the first reconcile is done. Run hirebridge worker.' };
-  return { state: 'ok', message: 'The tenant is active and its first reconcile is done.' };
+    return warn('No hire starts before the first reconcile is done. Run hirebridge worker.');
+  return ok('The tenant is active and its first reconcile is done.');
 }
 
 /** Before the first start no process should run. */
 async function checkProcesses({ partner }: Tenant, store: Store | undefined): Promise<Found> {
-  if (store === undefined) return { state: 'ok', message: 'Nothing was started here yet.' };
+  if (store === undefined) return ok('Nothing was started here yet.');
   const roles = await readProcesses(store, await readClock(store), [partner]);
   const message = roles.map((role) => describeRole(role, (ms) => `${Math.round(ms / 1_000)} s`)).join(' ');
   return { state: roles.some(isMissing) ? 'warn' : 'ok', message };
@@ -283,7 +273,7 @@ function failed(error: unknown): Found {
     return { state: error.action === 'throttle' ? 'warn' : 'fail', message: withCode(error.message, error.code) };
   }
   const name = error instanceof Error ? error.name : 'unknown error';
-  return { state: 'fail', message: `It ended unexpectedly (${name}). Run again with LOG_LEVEL=debug.` };
+  return fail(`It ended unexpectedly (${name}). Run again with LOG_LEVEL=debug.`);
 }
 
 /** The header has whole seconds; a few more are harmless. */
@@ -304,19 +294,17 @@ function watchClock(): { rateLimit: RateLimitKeeper; skewMs: () => number } {
   };
 }
 
-/** Compares the partner's and the store's clocks with this machine's. */
 async function checkClock(partnerSkewMs: number, store: Store | undefined): Promise<Found> {
   const before = Date.now();
   const storeSkewMs = store === undefined ? 0 : outside(await readClock(store), before, Date.now());
   const skews = { partner: partnerSkewMs, store: storeSkewMs };
   const far = Object.entries(skews).filter(([, ms]) => Math.abs(ms) > MOST_SKEW_MS);
-  if (far.length === 0)
-    return { state: 'ok', message: 'This machine, the store and the partner agree about the time.' };
+  if (far.length === 0) return ok('This machine, the store and the partner agree about the time.');
   const told = far.map(
     ([whose, ms]) => `${Math.round(Math.abs(ms) / 1000)} s ${ms > 0 ? 'behind' : 'ahead of'} ${whose}`,
   );
   const message = `This machine's clock is ${told.join(' and ')}. Set it by NTP: logs and digests carry its time.`;
-  return { state: 'warn', message };
+  return warn(message);
 }
 
 /** How far a time lies outside a span; 0 inside it. */
@@ -338,8 +326,8 @@ async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient)
     if (place.wanted === id) return [];
     return [`${where} has the label "${place.wanted}"; the id of "${label}" is ${id}.`];
   });
-  if (found.length === 0) return { state: 'ok', message: `Every id in the tenant file exists (${places.length}).` };
-  return { state: 'fail', message: `${found.join(' ')} To write ids: hirebridge discover ${tenant} --write` };
+  if (found.length === 0) return ok(`Every id in the tenant file exists (${places.length}).`);
+  return fail(`${found.join(' ')} To write ids: hirebridge discover ${tenant} --write`);
 }
 
 /** The Employee ID is text: a number field takes only digits, and other types take none. */
@@ -350,18 +338,16 @@ export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClie
   const { customField, employeeUrl, holdReason, values } = writeBack;
   const named = [customField, employeeUrl, holdReason].filter((id) => id !== undefined);
   const wanted = [...named, ...values.map((one) => one.customFieldId)];
-  if (wanted.length === 0) return { state: 'ok', message: 'Nothing is written back to a custom field.' };
+  if (wanted.length === 0) return ok('Nothing is written back to a custom field.');
   const query = { entityType: 'candidate' } as const;
   const { items } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
   const fields = new Map(items.map((field) => [String(field.id), field]));
   const missing = wanted.filter((id) => fields.get(id)?.entityType !== 'candidate');
   if (missing.length > 0)
-    return {
-      state: 'fail',
-      message:
-        `The partner has no candidate custom field ${missing.join(', ')}. ` +
+    return fail(
+      `The partner has no candidate custom field ${missing.join(', ')}. ` +
         'Correct its id under writeBack, or define the field there.',
-    };
+    );
   return judgeType(customField, String(fields.get(customField ?? '')?.fieldType));
 }
 
@@ -382,21 +368,18 @@ async function checkCustomFields(tenant: Tenant, partner: PartnerClient, store: 
   const defined = await readCustomFields(partner);
   const troubles = await judgeCustomFields(tenant, defined, store);
   const absent = requiredDefaults(await loadTenantMapping(tenant), defined);
-  if (absent.length > 0)
-    return { state: 'fail', message: [...absent, ...troubles.map(({ message }) => message)].join(' ') };
+  if (absent.length > 0) return fail([...absent, ...troubles.map(({ message }) => message)].join(' '));
   const unfit = (tenant.options ?? []).filter(
     ({ customField }) => !defined.some(({ id, type }) => id === customField && /^(multi-)?select$/.test(type)),
   );
   if (unfit.length > 0)
-    return {
-      state: 'fail',
-      message:
-        `The partner has no field of type select or multi-select ${unfit.map((one) => one.customField).join(', ')}, ` +
+    return fail(
+      `The partner has no field of type select or multi-select ${unfit.map((one) => one.customField).join(', ')}, ` +
         'which the tenant file names under options. Correct its id, or define the field there.',
-    };
+    );
   const gaps = (await loadEveryMapping(tenant)).flatMap((mapping) => optionGaps(mapping, defined));
   const found = [...troubles.map(({ message, reason }) => `${message} [${reason}]`), ...gaps];
-  if (found.length === 0) return { state: 'ok', message: 'The custom fields that the files name exist.' };
+  if (found.length === 0) return ok('The custom fields that the files name exist.');
   return { state: troubles.some(({ blocks }) => blocks) ? 'fail' : 'warn', message: found.join(' ') };
 }
 
@@ -427,32 +410,31 @@ function isThere(path: Mapping['fields'][number]['from'][number], defined: reado
 /** In the HR system: types, lengths, values and required fields as they are now. */
 async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Found> {
   const described = (await hris.describe?.('employee', AbortSignal.timeout(CALL_MS))) ?? [];
-  if (described.length === 0) return { state: 'ok', message: 'The HR system does not describe its fields.' };
+  if (described.length === 0) return ok('The HR system does not describe its fields.');
   const { misfits } = fitMapping(await loadTenantMapping(tenant), described);
-  if (misfits.length > 0) return { state: 'fail', message: misfits.map(({ text }) => text).join(' ') };
+  if (misfits.length > 0) return fail(misfits.map(({ text }) => text).join(' '));
   const required = described.filter((field) => field.required).length;
   const filled = count(required, 'required one');
   const message = `The mapping fits ${count(described.length, 'field')} and fills the ${filled}.`;
-  return { state: 'ok', message };
+  return ok(message);
 }
 
 /** Checks that the HR system supports the tenant's streams and has the tables that they land in. */
 async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found> {
-  const asked = streamNames.filter((name) => isAsked(tenant, name));
+  // Documents have a section of their own, which counts without a schedule.
+  const isFiled = tenant.documents !== undefined;
+  const asked = streamNames.filter(
+    (name) => tenant.streams[name].every !== undefined || (name === 'documents' && isFiled),
+  );
   const elsewhere = ['notify', 'events'];
   const impossible = impossibleSettings(tenant).filter(({ path }) => !elsewhere.includes(String(path[0])));
   const never = impossible.map(({ path, text }) => `${path.join('.')}: ${text}`);
   const troubles = await Promise.all(never.length > 0 ? [] : asked.map((name) => troubleOf(tenant, hris, name)));
   const found = [...never, ...troubles.filter((one) => one !== undefined)];
-  if (found.length > 0) return { state: 'fail', message: found.join(' ') };
+  if (found.length > 0) return fail(found.join(' '));
   const unmarked = (await Promise.all(asked.map((name) => cannotMark(tenant, hris, name)))).flat();
   const message = [`The HR system supports the ${count(asked.length, 'stream')} of the tenant.`, ...unmarked].join(' ');
   return { state: unmarked.length > 0 ? 'warn' : 'ok', message };
-}
-
-/** Documents have a section of their own, which counts without a schedule. */
-function isAsked(tenant: Tenant, name: StreamName): boolean {
-  return tenant.streams[name].every !== undefined || (name === 'documents' && tenant.documents !== undefined);
 }
 
 async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName): Promise<string | undefined> {
@@ -476,20 +458,19 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
 async function filesTrouble({ files }: HrisConnection): Promise<string | undefined> {
   const tried = await attempted(async () => {
     await files?.probe?.(AbortSignal.timeout(CALL_MS));
-    return { state: 'ok', message: '' };
+    return ok('');
   });
   return tried.state === 'ok' ? undefined : `streams.documents: ${tried.message}`;
 }
 
-/** Checks that each list exists and can be read. */
 async function listsTrouble({ hris: { kind }, options = [] }: Tenant, { lists }: HrisConnection) {
   if (lists === undefined) return `streams.options: an HR system of kind ${kind} provides no lists. Remove the stream.`;
   const troubles = await Promise.all(
     options.map(async ({ list }) => {
       const found = await attempted(async () => {
         const entries = await lists.read(list, AbortSignal.timeout(CALL_MS));
-        if (entries.length > 0) return { state: 'ok', message: '' };
-        return { state: 'fail', message: 'it is empty, so the stream would be held. Name another.' };
+        if (entries.length > 0) return ok('');
+        return fail('it is empty, so the stream would be held. Name another.');
       });
       return found.state === 'ok' ? [] : [`options, list "${list}": ${found.message}`];
     }),

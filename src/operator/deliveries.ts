@@ -20,6 +20,9 @@ export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receive
   receivedAt: string;
 }
 
+/** In the order in which a filter offers them. */
+export const inboxStates = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
+
 const ID_LENGTH = 12;
 
 export async function pageOfDeliveries(
@@ -37,7 +40,7 @@ function viewRow(row: Awaited<ReturnType<typeof listDeliveriesPage>>[number]): D
     event: row.event,
     ids: JSON.parse(row.ids) as DeliveryView['ids'],
     state: row.state,
-    receivedAt: iso(row.received_at),
+    receivedAt: new Date(Number(row.received_at)).toISOString(),
     failures: row.failures,
     lastError: row.last_error,
   };
@@ -53,10 +56,6 @@ export async function readDelivery(
   if (row === undefined)
     throw rejected('DELIVERY_UNKNOWN', `${tenantId} has no delivery ${delivery}. Webhooks are kept for 90 days.`);
   return { ...viewRow(row), body: row.body === '' ? undefined : row.body };
-}
-
-function iso(at: number): string {
-  return new Date(Number(at)).toISOString();
 }
 
 /** Latest first. */

@@ -16,7 +16,6 @@ import { hiresInState } from '../store/hires.ts';
 import { readJobs } from '../store/jobs.ts';
 import { type LinkedPair, pairPages } from '../store/linked-pairs.ts';
 import type { Store } from '../store/open-store.ts';
-import type { HireRow } from '../store/schema.ts';
 import { withKnownTables } from '../streams/stream.ts';
 import {
   type ExchangeName,
@@ -81,8 +80,7 @@ async function diffWith(open: OpenTenant, subject: MappingName, then: Tenant): P
   const before = mappingInForce(connection, subject);
   const after = await withKnownTables(open.store, open.tenant.tenant, await loadNew(then, subject));
   const difference = await compareMappings(before, after, recordsOf(open, subject, [before, after]));
-  const [from, to] = [shortVersion(before.hash), shortVersion(after.hash)];
-  return { subject, from, to, ...difference };
+  return { subject, from: shortVersion(before.hash), to: shortVersion(after.hash), ...difference };
 }
 
 function mappingInForce(connection: Connection, subject: MappingName): Mapping {
@@ -143,7 +141,6 @@ async function* recordsOf(
     for (const item of items) yield { id: String(item['id']), sources: { [name]: item } };
 }
 
-/** Records of hires that are in progress or done. */
 async function* hireRecords(
   { store, tenant, connection }: OpenTenant,
   mappings: readonly Mapping[],
@@ -163,16 +160,13 @@ async function* hireRecords(
     // In parallel, so that they share reads of their jobs.
     yield* await Promise.all(
       items.map(async (item) => {
-        const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
+        const enrolled = hires.get(item.id)?.onboarding_candidate_id ?? null;
+        const onboardingCandidateId = readsOnboarding ? enrolled : null;
         const { sources } = await readHireSources(store, connection, onboardingCandidateId, item, mappings);
         return { id: item.id, sources };
       }),
     );
   }
-}
-
-function onboardingOf(row: HireRow | undefined): string | null {
-  return row?.onboarding_candidate_id ?? null;
 }
 
 /** The linked pairs of a two-way stream with the current values of both sides; skips pairs that lack a side. */
@@ -205,7 +199,6 @@ async function readPairs(
   return records;
 }
 
-/** How another mapping changes one field, over all records. */
 interface FieldDifference {
   field: string;
   /** Its values are masked for display. */
@@ -351,14 +344,10 @@ export async function readOwnMapping(store: Store, tenantId: string, subject: st
   );
 }
 
-/** The result of an edited mapping. `folder`: whether the file that the tenant was applied from has the new text. */
-interface AppliedEdit {
-  folder: 'written' | 'differs' | 'absent';
-}
-
 /**
  * Applies a mapping with a new text, with the checks of `tenant apply`. Also updates the file itself if it is here and
- * still as applied; a changed file is left alone, and the next `tenant apply` shows the difference.
+ * still as applied; a changed file is left alone, and the next `tenant apply` shows the difference. Returns whether the
+ * file has the new text.
  * @throws ConnectorError TENANT_FILE_INVALID, CHECK_FAILED, OVERTAKEN
  */
 export async function applyEdit(
@@ -370,14 +359,14 @@ export async function applyEdit(
     text,
     by,
   }: { tenantId: string; subject: string; before: string; text: string; by: string },
-): Promise<AppliedEdit> {
+): Promise<'written' | 'differs' | 'absent'> {
   const own = await readOwnMapping(store, tenantId, subject);
   if (own.text !== before) throw overtaken(tenantId);
   const { file, files } = await readAppliedTenant(store, tenantId);
   const planned = await planDefinition(store, { file, files: { ...files, [own.path]: text } });
   await assertChecked(store, [planned]);
   if (!(await applyDefinitions(store, [planned], by))) throw overtaken(tenantId);
-  return { folder: await bringAlong(own, text) };
+  return bringAlong(own, text);
 }
 
 function overtaken(tenantId: string): ConnectorError {
@@ -387,7 +376,7 @@ function overtaken(tenantId: string): ConnectorError {
   );
 }
 
-async function bringAlong({ path, text: before }: OwnMapping, after: string): Promise<AppliedEdit['folder']> {
+async function bringAlong({ path, text: before }: OwnMapping, after: string) {
   const there = await readFile(path, 'utf8').catch(() => undefined);
   if (there === undefined) return 'absent';
   if (there !== before) return 'differs';

@@ -2,7 +2,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { apartFromNames, foreseeNames, type Named } from '../../activities/hire/unique-names.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
-import { allFields, type Change, type EmployeeFields } from '../hire/hire.ts';
+import { allFields, type EmployeeFields } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { type CompiledField, pathsRead, writeRule } from '../mapping/compile-rule.ts';
 import { evaluateField, evaluateMapping, type Step } from '../mapping/evaluate.ts';
@@ -42,7 +42,9 @@ export async function explainRecord(open: OpenTenant, jobCandidateId: string, re
   const { sources, jobSeenAt } = await readHireSources(store, connection, enrolmentId, fetched.jobCandidate);
   const times = { now: Date.now(), earlier: { ...(await tableTimes(store, tenantId, mapping)), job: jobSeenAt } };
   const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
-  const planned = plan === undefined || plan.change === 'purged' ? {} : fieldsOf(plan.change);
+  const change = plan === undefined || plan.change === 'purged' ? undefined : plan.change;
+  // A plan without fields links an existing employee.
+  const planned: EmployeeFields = change === undefined || change.kind === 'link' ? {} : allFields(change);
   const writes = await readHireWrites(store, tenantId, jobCandidateId, reveal);
   const held = await readHeld(connection, row);
   const names = await namesOf(open, row, sources);
@@ -152,11 +154,6 @@ function viewPlan(plan: KeptPlan): NonNullable<Explained['plan']> {
     appliedAt: plan.applied_at === null ? null : iso(plan.applied_at),
     purged: change === 'purged',
   };
-}
-
-/** A plan without fields links an existing employee. */
-function fieldsOf(change: Change): EmployeeFields {
-  return change.kind === 'link' ? {} : allFields(change);
 }
 
 /**
@@ -290,7 +287,6 @@ interface ReadTimes {
   earlier: Readonly<Record<string, number | null | undefined>>;
 }
 
-/** Evaluates one rule and records its steps. */
 function explainField(field: CompiledField, sources: MappingSources, times: ReadTimes): ExplainedField {
   const steps: Step[] = [];
   const result = evaluateField(field, sources, steps);

@@ -1,7 +1,6 @@
 import { sideKeptBy } from '../../activities/hear-answer.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { NOT_KEPT, NOT_SHOWN, TAKEN } from '../exchange/plan-pair.ts';
-import type { Side } from '../hire/hire.ts';
 import { count } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
 import { type ConflictFilter, listConflicts } from '../store/field-conflicts.ts';
@@ -31,7 +30,6 @@ export interface Failed {
   reason: string;
 }
 
-/** Most deliveries that are listed. */
 const MOST_DELIVERIES = 1_000;
 
 /** Streams that are stopped, records that were left out, and deliveries that could not be relayed. */
@@ -119,15 +117,9 @@ function iso(at: number): string {
   return new Date(Number(at)).toISOString();
 }
 
-interface Retried {
-  /** By stream, records and pairs that will be read again. */
-  records: Partial<Record<StreamName, number>>;
-  deliveries: number;
-}
-
 /**
  * Reads the left-out records and pairs of one stream, or of all, again; without a stream it also relays undeliverable
- * deliveries again.
+ * deliveries again. Returns how many, by stream.
  * @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN
  */
 export async function retryFailed(
@@ -138,11 +130,11 @@ export async function retryFailed(
     record,
     by,
   }: { tenantId: string; stream?: string | undefined; record?: string | undefined; by: string },
-): Promise<Retried> {
+) {
   knownTenant(tenants, tenantId);
   if (stream !== undefined) assertKnownStream(stream);
   await audit(store, { by, tenantId, act: 'records-retried', details: record ?? stream ?? 'all of it' });
-  const records: Retried['records'] = {};
+  const records: Partial<Record<StreamName, number>> = {};
   for (const name of stream === undefined ? streamNames : [stream as StreamName]) {
     const all = await readQuarantine(store, { tenantId, stream: name });
     const left = record === undefined ? all : all.filter((row) => row.record_key === record);
@@ -168,21 +160,7 @@ function notLeftOut(tenantId: string, stream: string, record: string): Connector
 }
 
 /** A field whose sides differed, for display. */
-export interface ConflictView {
-  id: string;
-  since: string;
-  /** Null while they still differ. */
-  over: string | null;
-  stream: string;
-  /** The HR system's id of the record. */
-  record: string;
-  field: string;
-  kind: FieldConflictRow['kind'];
-  code: string | null;
-  /** Each side's value as JSON; null after a purge. */
-  partner: string | null;
-  hris: string | null;
-  kept: Side | null;
+export interface ConflictView extends ReturnType<typeof viewConflict> {
   /** The open hold whose answer decides the conflict, and its answers; null if there is none. */
   asked: { holdId: string; answers: string[] } | null;
 }
@@ -195,12 +173,8 @@ export async function readConflicts(store: Store, filter: ConflictFilter, reveal
   const asked = await holdsByStream(store, filter.tenantId);
   return rows.map((row) => ({
     ...viewConflict(row, reveal),
-    asked: isUndecided(row) ? (asked.get(row.stream) ?? null) : null,
+    asked: row.kind === 'held' && row.kept === null && row.closed_at === null ? (asked.get(row.stream) ?? null) : null,
   }));
-}
-
-function isUndecided({ kind, kept, closed_at: over }: FieldConflictRow): boolean {
-  return kind === 'held' && kept === null && over === null;
 }
 
 /** By stream, the open hold that asks whose value stays. */
@@ -216,24 +190,23 @@ async function holdsByStream(store: Store, tenantId: string): Promise<Map<string
   );
 }
 
-function viewConflict(row: FieldConflictRow, reveal: boolean): Omit<ConflictView, 'asked'> {
+function viewConflict(row: FieldConflictRow, reveal: boolean) {
   const isShown = reveal || row.is_sensitive === 0;
   const shown = (value: string | null): string | null => (value === null || isShown ? value : MASKED);
   return {
     id: row.conflict_id,
-    since: isoOf(row.since),
-    over: row.closed_at === null ? null : isoOf(row.closed_at),
+    since: iso(row.since),
+    /** Null while they still differ. */
+    over: row.closed_at === null ? null : iso(row.closed_at),
     stream: row.stream,
+    /** The HR system's id of the record. */
     record: row.pair_id,
     field: row.field,
     kind: row.kind,
     code: row.code,
+    /** Each side's value as JSON; null after a purge. */
     partner: shown(row.partner_value),
     hris: shown(row.hris_value),
     kept: row.kept,
   };
-}
-
-function isoOf(at: number): string {
-  return new Date(Number(at)).toISOString();
 }

@@ -103,14 +103,11 @@ export async function beginStream({ store, hires, tenants }: OperatorParts, requ
   const askedAt = Math.round((await readClock(store)) / 1000);
   if (stream === 'rescoring' && recordId !== undefined)
     await addHints(store, tenantId, stream, [hintOfAsk({ jobId: recordId, askedAt })]);
-  const handle = await startSync(hires, wanted(request));
+  const wanted = { tenantId, stream, mode, rewrite, ...(recordId === undefined ? {} : { recordId }) };
+  const handle = await startSync(hires, wanted);
   const details = [stream, mode, ...(rewrite ? ['every row again'] : [])].join(', ');
   await audit(store, { by, tenantId, act: 'sync-asked', details });
   return handle;
-}
-
-function wanted({ tenantId, stream, mode, rewrite, recordId }: StreamRequest) {
-  return { tenantId, stream, mode, rewrite, ...(recordId === undefined ? {} : { recordId }) };
 }
 
 async function look(
@@ -128,8 +125,8 @@ async function look(
     (running === undefined ? undefined : await whyItRepeats(store, running));
   const told = waiting === undefined ? {} : { waiting };
   if (running === undefined) return told;
-  const callsPerSecond = await readRate(store, tenantId);
-  return { ...told, row: running, ...(callsPerSecond === undefined ? {} : { callsPerSecond }) };
+  const limit = (await readRateLimit(store, { tenantId, upstream: 'partner' })) as SavedRateLimit | undefined;
+  return { ...told, row: running, ...(limit === undefined ? {} : { callsPerSecond: limit.rate }) };
 }
 
 /** A run of a paused tenant would only wait, and so would the command. */
@@ -166,10 +163,6 @@ async function whyPaused(store: Store, tenantId: string): Promise<string | undef
   return state === 'paused' ? `${message ?? ''} [${code ?? ''}]` : undefined;
 }
 
-async function readRate(store: Store, tenantId: string): Promise<number | undefined> {
-  return ((await readRateLimit(store, { tenantId, upstream: 'partner' })) as SavedRateLimit | undefined)?.rate;
-}
-
 async function readResult(store: Store, request: StreamRequest, step: StreamStep): Promise<StreamResult> {
   const { tenantId, stream } = request;
   if (step.state === 'busy' || step.state === 'superseded') throw syncBusy(tenantId, stream);
@@ -190,11 +183,8 @@ async function readResult(store: Store, request: StreamRequest, step: StreamStep
 }
 
 function refusedRun(step: StreamStep, row: StreamRow | undefined): ConnectorError {
-  if (step.code === 'STREAM_PAUSED') return streamPaused(row);
-  return rejected(step.code ?? 'SYNC_REFUSED', row?.refused_message ?? 'The run was refused.');
-}
-
-function streamPaused(row: StreamRow | undefined): ConnectorError {
+  if (step.code !== 'STREAM_PAUSED')
+    return rejected(step.code ?? 'SYNC_REFUSED', row?.refused_message ?? 'The run was refused.');
   const stream = row === undefined ? 'TENANT STREAM' : `${row.tenant_id} ${row.stream}`;
   return rejected('STREAM_PAUSED', `The stream is paused. To resume it: hirebridge resume ${stream}`);
 }

@@ -20,29 +20,6 @@ import { placeOfHire } from '../trace.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { assertWrites, knownTenant, readAppliedTenant } from './tenants.ts';
 
-/** A hire for display: ids, states and times (UTC), no personal data. */
-export interface HireView {
-  tenantId: string;
-  jobCandidateId: string;
-  period: number;
-  state: HireRow['state'];
-  step: string;
-  jobId: string | null;
-  candidateId: string | null;
-  onboardingCandidateId: string | null;
-  onboardingStatus: string | null;
-  enrolment: number;
-  employeeId: string | null;
-  employeeNumber: string | null;
-  openedAt: string;
-  updatedAt: string;
-  endedAt: string | null;
-  /** What a tenant in observe mode would have done. */
-  observed: Observed | null;
-  /** Why a live tenant recorded the hire without starting it. */
-  passedOver: string | null;
-}
-
 export interface HireStory extends HireView {
   /** The current state and the next step, a sentence each. */
   stands: string;
@@ -73,52 +50,52 @@ export async function readHire(
         `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
     );
   const records = await readHireRecords(store, row);
-  const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
   const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
-  const { stands, next } = sayHire(records, deadlineMs);
-  const story = tellHire(records);
-  if (row.state === 'open' && (await findTenantState(store, tenantId))?.state === 'removed')
-    return {
-      ...viewHire(row),
-      stands: `The hire of job candidate ${jobCandidateId} stands still: tenant ${tenantId} was removed.`,
-      next: 'It continues once the file of the tenant is applied again.',
-      needsPerson: true,
-      traceId,
-      story,
-    };
-  if (needsPerson || row.state !== 'open') return { ...viewHire(row), stands, next, needsPerson, traceId, story };
-  const obstacle = await findObstacle(store, tenantId);
-  if (obstacle !== undefined) {
-    const { text, isForPerson } = obstacle;
-    const still = stands.replace(/[;,] nothing to do\.$/, '.');
-    return { ...viewHire(row), stands: still, next: text, needsPerson: isForPerson, traceId, story };
-  }
-  const failing = await sayFailing(store, row);
-  return { ...viewHire(row), stands, next: next + failing, needsPerson, traceId, story };
+  return { ...viewHire(row), ...(await sayNow(store, records, deadlineMs)), traceId, story: tellHire(records) };
 }
 
-/** What keeps all hires of a tenant from continuing, and the command; undefined if nothing does. */
-async function findObstacle(
+/** The hire's state and next step, with what keeps it from continuing. */
+async function sayNow(
   store: Store,
-  tenantId: string,
-): Promise<{ text: string; isForPerson: boolean } | undefined> {
+  records: HireRecords,
+  deadlineMs: number | undefined,
+): Promise<Pick<HireStory, 'stands' | 'next' | 'needsPerson'>> {
+  const { tenant_id: tenantId, job_candidate_id: id, state } = records.hire;
+  if (state === 'open' && (await findTenantState(store, tenantId))?.state === 'removed')
+    return {
+      stands: `The hire of job candidate ${id} stands still: tenant ${tenantId} was removed.`,
+      next: 'It continues once the file of the tenant is applied again.',
+      needsPerson: true,
+    };
+  const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
+  const { stands, next } = sayHire(records, deadlineMs);
+  if (needsPerson || state !== 'open') return { stands, next, needsPerson };
+  const obstacle = await findObstacle(store, tenantId);
+  if (obstacle !== undefined) return { stands: stands.replace(/[;,] nothing to do\.$/, '.'), ...obstacle };
+  return { stands, next: next + (await sayFailing(store, records.hire)), needsPerson };
+}
+
+type Obstacle = Pick<HireStory, 'next' | 'needsPerson'>;
+
+/** What keeps all hires of a tenant from continuing, and the command; undefined if nothing does. */
+async function findObstacle(store: Store, tenantId: string): Promise<Obstacle | undefined> {
   const { state, paused_code: code, paused_message: why } = (await findTenantState(store, tenantId)) ?? {};
   if (state === 'paused') {
     const next = why?.includes('hirebridge resume') === true ? '' : ` To continue: hirebridge resume ${tenantId}`;
-    return { text: `Tenant ${tenantId} is paused: ${withCode(why ?? '', code ?? '')}${next}`, isForPerson: true };
+    return { next: `Tenant ${tenantId} is paused: ${withCode(why ?? '', code ?? '')}${next}`, needsPerson: true };
   }
   try {
     await assertMayWrite(store, tenantId);
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    return { text: error.message, isForPerson: true };
+    return { next: error.message, needsPerson: true };
   }
   const hold = (await listHolds(store, { tenantId })).find(
     (one) => one.job_candidate_id === null && one.answered_at === null && one.code.startsWith('HRIS_'),
   );
   if (hold === undefined) return undefined;
-  const text = `${hold.message} [${hold.code}] To see more: hirebridge hold show ${hold.hold_id}`;
-  return { text, isForPerson: false };
+  const next = `${hold.message} [${hold.code}] To see more: hirebridge hold show ${hold.hold_id}`;
+  return { next, needsPerson: false };
 }
 
 /** A call that fails is repeated for as long as it fails, which is an alarm only after a quarter of an hour. */
@@ -128,7 +105,10 @@ async function sayFailing(store: Store, { tenant_id: tenantId, job_candidate_id:
   return ` Its last call failed, and is repeated until it works: ${trouble.message} [${trouble.reason}]`;
 }
 
-export function viewHire(row: HireRow): HireView {
+/** A hire for display: ids, states and times (UTC), no personal data. */
+export type HireView = ReturnType<typeof viewHire>;
+
+export function viewHire(row: HireRow) {
   return {
     tenantId: row.tenant_id,
     jobCandidateId: row.job_candidate_id,
@@ -145,7 +125,9 @@ export function viewHire(row: HireRow): HireView {
     openedAt: utc(row.opened_at),
     updatedAt: utc(row.updated_at),
     endedAt: row.ended_at === null ? null : utc(row.ended_at),
+    /** What a tenant in observe mode would have done. */
     observed: row.observed === null ? null : (JSON.parse(row.observed) as Observed),
+    /** Why a live tenant recorded the hire without starting it. */
     passedOver: row.passed_over,
   };
 }
@@ -362,7 +344,6 @@ function tellDocuments({ hire, documents }: HireRecords): Told[] {
   });
 }
 
-/** The hire's result in each further destination. */
 function tellAccounts({ steps }: HireRecords): Told[] {
   return steps.map((step) => {
     const { destination, state, account_id: account, code, reason } = step;

@@ -2,7 +2,7 @@ import { hearAnswer, sideKeptBy } from '../../activities/hear-answer.ts';
 import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import type { SignalHire } from '../hire/hire.ts';
-import { count, nearest } from '../in-words.ts';
+import { nearest } from '../in-words.ts';
 import { audit } from '../store/audit.ts';
 import { hasUndecided, undecidedAmong } from '../store/field-conflicts.ts';
 import {
@@ -19,50 +19,16 @@ import { signalHire } from '../temporal/hire-client.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { assertNotRemoved } from './tenants.ts';
 
-/** A hold for display. */
-export interface HoldView {
-  holdId: string;
-  tenantId: string;
-  /** Null for a hold of the whole tenant. */
-  jobCandidateId: string | null;
-  period: number | null;
-  code: string;
-  message: string;
-  state: 'open' | 'answered' | 'closed';
-  answers: string[];
-  /** The answers as typed, with their arguments. */
-  answerTexts: string[];
-  details: Record<string, unknown>;
-  openedAt: string;
-  answer: string | null;
-  answeredBy: string | null;
-  /** Each retry after which the cause persisted, oldest first. */
-  earlierAnswers: { answer: string; by: string | null; at: string }[];
-}
-
 /** Holds with their age, oldest first; closed ones only with `all`. */
 export async function listHolds(
   store: Store,
   filter: { tenantId?: string | undefined; all?: boolean },
 ): Promise<(HoldView & { ageMs: number })[]> {
-  const rows = await listRows(store, filter);
-  return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
+  return (await listRows(store, filter)).map(viewAged);
 }
 
-/** Holds of one tenant with the same code. */
-export interface HoldGroup {
-  tenantId: string;
-  code: string;
-  /** Oldest first. */
-  holds: (HoldView & { ageMs: number })[];
-}
-
-/** Largest group first. */
-export function groupHolds(holds: readonly (HoldView & { ageMs: number })[]): HoldGroup[] {
-  const groups = Map.groupBy(holds, ({ tenantId, code }) => `${tenantId} ${code}`);
-  return [...groups.values()]
-    .flatMap((own) => (own[0] === undefined ? [] : [{ tenantId: own[0].tenantId, code: own[0].code, holds: own }]))
-    .sort((a, b) => b.holds.length - a.holds.length);
+function viewAged(row: HoldRow & { now: number }): HoldView & { ageMs: number } {
+  return { ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) };
 }
 
 /** `askedNow`: the open question in place of one that is over. @throws ConnectorError HOLD_UNKNOWN */
@@ -85,27 +51,33 @@ export function holdUnknown(holdId: string, near?: string): ConnectorError {
   return rejected('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. ${next}`);
 }
 
-export function viewHold(row: HoldRow): HoldView {
+/** A hold for display. */
+export type HoldView = ReturnType<typeof viewHold>;
+
+function viewHold(row: HoldRow) {
   const answers = JSON.parse(row.answers) as string[];
   return {
     holdId: row.hold_id,
     tenantId: row.tenant_id,
+    /** Null for a hold of the whole tenant. */
     jobCandidateId: row.job_candidate_id,
     period: row.period,
     code: row.code,
     message: row.message,
     state: stateOf(row),
     answers,
+    /** The answers as typed, with their arguments. */
     answerTexts: answers.map((answer) => answerText(answer, row.job_candidate_id !== null)),
     details: JSON.parse(row.details) as Record<string, unknown>,
     openedAt: new Date(Number(row.opened_at)).toISOString(),
     answer: row.answer,
     answeredBy: row.answered_by,
+    /** Each retry after which the cause persisted, oldest first. */
     earlierAnswers: earlierAnswers(row).map(({ at, ...given }) => ({ ...given, at: new Date(at).toISOString() })),
   };
 }
 
-function stateOf(row: HoldRow): HoldView['state'] {
+function stateOf(row: HoldRow): 'open' | 'answered' | 'closed' {
   if (row.closed_at !== null) return 'closed';
   return row.answered_at === null ? 'open' : 'answered';
 }
@@ -318,37 +290,7 @@ export function answerDoes(answer: string, isOfHire: boolean): string {
   return isOfHire ? does : doesForTenant;
 }
 
-/** The message for the person who answered; `of`: whom a single hold was about. */
-export function answeredText(
-  answered: string,
-  answer: string,
-  of?: Pick<HoldView, 'tenantId' | 'jobCandidateId'>,
-): string {
-  const { waitsFor } = entryOf(answer) ?? {};
-  const id = of?.jobCandidateId ?? undefined;
-  const follow = id === undefined ? 'status' : `hire show ${of?.tenantId} ${id}`;
-  const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge ${follow}`, waitsFor ?? []];
-  return `${lines.flat().join('\n')}\n`;
-}
-
-/** The message for the person who gave one answer to many holds. */
-export function answeredManyText(
-  { answered, left, since }: ManyAnswered & { since: number },
-  code: string,
-  answer: string,
-): string {
-  const later =
-    `${count(since, 'hold')} of ${code} ${since === 1 ? 'was' : 'were'} opened since, and not answered. ` +
-    `Look at what waits: hirebridge hold list --code ${code}\n`;
-  return [
-    answeredText(`${count(answered.length, 'hold')} of ${code}`, answer),
-    ...left.map(({ holdId, why }) => `Hold ${holdId} stays as it is: ${why}\n`),
-    ...(since === 0 ? [] : [later]),
-  ].join('');
-}
-
 /** Lists for paging: each row carries the place where the next page begins. */
 export async function pageOfHolds(store: Store, filter: HoldFilter): Promise<(HoldView & { ageMs: number })[]> {
-  const rows = await listHoldsPage(store, filter);
-  return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
+  return (await listHoldsPage(store, filter)).map(viewAged);
 }

@@ -18,8 +18,8 @@ import { type NewRule, readSources, type Source } from './suggest-mapping.ts';
 
 /** What the partner offers for a new tenant's files to name. */
 export interface SeenPartner {
-  /** Absent if no record names it. */
-  company?: string;
+  /** Undefined if no record names it. */
+  company: string | undefined;
   /** Active flows only. */
   flows: { id: string; name: string }[];
   /** Labels of the candidate's custom fields of type date. */
@@ -55,9 +55,8 @@ export async function seePartner(access: PartnerAccess): Promise<SeenPartner> {
     const { items: flows } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
     const { items: defined } = await partner.readAll(contract.customFields.list, {}, { priority: 'live' });
     const customFields = defined.map(definitionOf);
-    const company = await companyShown(partner);
     return {
-      ...(company === undefined ? {} : { company }),
+      company: await companyShown(partner),
       flows: flows
         .filter(({ status }) => isActive(status))
         .map(({ flowId, name }) => ({ id: String(flowId), name: String(name) })),
@@ -100,15 +99,15 @@ export interface NewTenant {
   baseUrl: string;
   environment: 'production' | 'sandbox';
   allowPrivate: boolean;
-  company?: string;
+  company: string | undefined;
   /** The key itself, or a reference to it. */
   apiKey: string;
   /** The webhook key from the dashboard, or a reference to it; without one, only the reconcile finds hires. */
-  webhookKey?: string;
+  webhookKey?: string | undefined;
   /** The address of the HR system, including its password if it has one, or a reference to it. */
   hris: string;
   /** The definition of an HR system over HTTP, and its options; without one, the HR system is a database. */
-  defined?: { file: string; text: string; options: Readonly<Record<string, string>> };
+  defined?: { file: string; text: string; options: Readonly<Record<string, string>> } | undefined;
   createTable: boolean;
   flow: string;
   /** Label of the candidate's custom field for the first day of work. */
@@ -137,7 +136,7 @@ export async function tenantTexts(tenantsDir: string, wanted: NewTenant): Promis
     wanted.webhookKey === undefined
       ? undefined
       : placed(wanted.webhookKey, join('secrets', `${wanted.tenant}-webhook.key`));
-  const hris = hasPassword(wanted.hris)
+  const hris = URL.parse(wanted.hris)?.password
     ? placed(wanted.hris, join('secrets', `${wanted.tenant}-hris.url`))
     : { ref: wanted.hris };
   const file = join(tenantsDir, `${wanted.tenant}.yaml`);
@@ -167,10 +166,6 @@ interface Placed {
 /** Gives a secret a file of its own; a reference stays as it is. */
 function placed(value: string, path: string): Placed {
   return isSecretRef(value) ? { ref: value } : { ref: `file:${path}`, secret: { path, text: `${value}\n` } };
-}
-
-function hasPassword(url: string): boolean {
-  return (URL.parse(url)?.password ?? '') !== '';
 }
 
 interface Refs {

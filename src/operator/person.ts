@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '../../activities/connections.ts';
-import { alarmOf, carryOutErasure, type ErasureDeps } from '../../activities/erase/carry-out.ts';
+import { alarmOf, carryOutErasure } from '../../activities/erase/carry-out.ts';
 import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
 import { isStrangerTo, OF_ANOTHER } from '../../activities/hire/read-employee.ts';
-import type { Places } from '../config.ts';
+import { type Places, readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { count } from '../in-words.ts';
+import { createLogger } from '../log.ts';
 import { contract } from '../partner/contract/index.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { isApplied } from '../store/applied-tenants.ts';
@@ -48,7 +49,6 @@ export interface PersonParts {
   by: string;
 }
 
-/** A place that holds data of a person. */
 interface PersonPlace {
   place: string;
   count: number;
@@ -237,26 +237,20 @@ function isNamedIn(subject: Subject | TenantSubject, who: string): boolean {
   );
 }
 
+/** Waits for the receipt: a worker that does the erasure now finishes it within its lease. */
 async function carryOut(
-  { store, places, hires }: PersonParts & { hires: HireClient },
+  { store, places: { dataDir }, hires }: PersonParts & { hires: HireClient },
   open: OpenTenant | undefined,
   erasureId: string,
 ): Promise<ErasureReceipt> {
-  if (open === undefined) {
-    const { readConfig } = await import('../config.ts');
-    const { createLogger } = await import('../log.ts');
-    const { HIREBRIDGE_GIVE_UP_MS: giveUpMs, HIREBRIDGE_PARTNER_LAG_MS: partnerLagMs } = readConfig();
-    const limits = { giveUpMs, partnerLagMs, pausedMs: 0 };
-    return until(
-      { store, log: createLogger('command'), limits, ...outer(places, hires), connect: async () => undefined },
-      erasureId,
-    );
+  const { HIREBRIDGE_GIVE_UP_MS: giveUpMs, HIREBRIDGE_PARTNER_LAG_MS: partnerLagMs } = readConfig();
+  const outside = { store, log: createLogger('command'), limits: { giveUpMs, partnerLagMs, pausedMs: 0 } };
+  const sides = { dataDir, ...forgettingIn(hires), connect: async () => open?.connection };
+  for (;;) {
+    const receipt = await carryOutErasure({ ...(open?.deps ?? outside), ...sides }, erasureId);
+    if (receipt !== undefined) return receipt;
+    await pause(1_000);
   }
-  return until({ ...open.deps, ...outer(places, hires), connect: async () => open.connection }, erasureId);
-}
-
-function outer({ dataDir }: Places, hires: HireClient) {
-  return { dataDir, ...forgettingIn(hires) };
 }
 
 /**
@@ -272,15 +266,6 @@ export async function eraseTenant(
   if (landing === 'delete') await assertTablesAnswer(store, tenantId);
   const row = await askTenantErasure(store, { tenantId, by, reason, landing });
   return carryOut(parts, undefined, row.erasure_id);
-}
-
-/** Waits for the receipt: a worker that does the erasure now finishes it within its lease. */
-async function until(deps: ErasureDeps, erasureId: string): Promise<ErasureReceipt> {
-  for (;;) {
-    const receipt = await carryOutErasure(deps, erasureId);
-    if (receipt !== undefined) return receipt;
-    await pause(1_000);
-  }
 }
 
 /** Receipts of a tenant's erasures, latest first; an unfinished erasure has none, but the reason why it fails. */
@@ -397,15 +382,16 @@ async function resolve({ store, tenantId }: PersonParts, who: string, open: Open
     const subject = await completeIds(store, tenantId, await startFrom(one, id, { store, tenantId, open }));
     if (kind !== undefined ? sizeOf(subject) > 0 : await isKnown(store, subject, open)) found.set(one, subject);
   }
-  const people = new Map([...found].map(([one, subject]) => [JSON.stringify(idsOf(subject).toSorted(byId)), one]));
+  const people = new Map(
+    [...found].map(([one, subject]) => [
+      JSON.stringify(idsOf(subject).toSorted((a, b) => (a.id < b.id ? -1 : 1))),
+      one,
+    ]),
+  );
   if (people.size > 1) throw ambiguous(id, [...people.values()]);
   const [subject] = found.values();
   if (subject === undefined) throw unknownPerson(tenantId);
   return open === undefined ? subject : withRecords(subject, open.connection);
-}
-
-function byId(one: { id: string }, other: { id: string }): number {
-  return one.id < other.id ? -1 : 1;
 }
 
 async function isKnown(store: Store, subject: Subject, open: OpenTenant | undefined): Promise<boolean> {

@@ -163,15 +163,10 @@ async function planHireAfter(hire: HireContext): Promise<HireWrites> {
   };
 }
 
-interface Corrected {
-  writes: PlannedRecord[];
-  notes: PlanView['notes'];
-}
-
 /** Corrects only employees that we made; an employee from before belongs to the HR system. */
-async function corrections(hire: HireContext): Promise<Corrected> {
+async function corrections(hire: HireContext): Promise<Omit<HireWrites, 'mappingHash'>> {
   const { connection, ref, row } = hire;
-  const none = (reason: string): Corrected => ({
+  const none = (reason: string) => ({
     writes: [],
     notes: [{ record: ref.jobCandidateId, what: 'employee left as it is', reason }],
   });
@@ -252,15 +247,9 @@ async function idTargets(hire: HireContext, values: readonly TargetValue[]): Pro
   return { toEnrolment: { status, employeeId }, toField: [], shown };
 }
 
-/** All sources of a hire's mapping, and when the job was last read; undefined if it was read now. */
-interface HireSources {
-  sources: MappingSources;
-  jobSeenAt: number | undefined;
-}
-
 /**
  * All sources of a hire's mapping as the partner has them now, from a job candidate just read. A job that is no longer
- * listed is taken from its last listing.
+ * listed is taken from its last listing; `jobSeenAt` is then the time of that listing.
  */
 export async function readHireSources(
   store: Store,
@@ -268,7 +257,7 @@ export async function readHireSources(
   onboardingCandidateId: string | null,
   record: Record<string, unknown> & { jobId: string; candidateId: string },
   mappings: readonly Mapping[] = [connection.mapping],
-): Promise<HireSources> {
+): Promise<{ sources: MappingSources; jobSeenAt: number | undefined }> {
   const now = await patiently(() => readJobNow(store, connection, record.jobId));
   const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
   const sources = {

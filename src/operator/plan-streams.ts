@@ -17,7 +17,9 @@ import type { PlannedRecord, PlanView } from './writes.ts';
 
 /** What the next runs would write, for one stream or for every landing or two-way stream. */
 export async function planStreams(open: OpenTenant, name: string | undefined, by: string): Promise<PlanView[]> {
-  const exchanges = exchangesToPlan(open, name);
+  const exchanges = exchangeNames.filter((one) =>
+    name === undefined ? open.connection.exchanges[one] !== undefined : one === name,
+  );
   const views: PlanView[] = [];
   if (name === 'options' || (name === undefined && open.tenant.options !== undefined))
     views.push(await planOptionSets(open));
@@ -26,10 +28,6 @@ export async function planStreams(open: OpenTenant, name: string | undefined, by
     for (const stream of streamsToPlan(open.connection, name)) views.push(await planStream(open, stream, by));
   for (const stream of exchanges) views.push(await planExchange(open, stream));
   return views;
-}
-
-function exchangesToPlan({ connection }: OpenTenant, name: string | undefined): StreamName[] {
-  return exchangeNames.filter((one) => (name === undefined ? connection.exchanges[one] !== undefined : one === name));
 }
 
 /** What the next sync of a stream would write, record by record. Reads both sides and saves the plan. */
@@ -126,7 +124,6 @@ async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise
   return view;
 }
 
-/** Names of a pair's records on their sides. */
 const NAMES: Record<PairEntity, Record<Side, string>> = {
   candidate: { partner: 'candidate', hris: 'employee' },
   job: { partner: 'job', hris: 'position' },

@@ -98,7 +98,6 @@ export async function defineStartDate(draft: Draft, label: string): Promise<Draf
   return { ...draft, seen: await seePartner(access) };
 }
 
-/** The input about the HR system, without the fields. */
 type HrGiven = Pick<FullDraft, 'flow' | 'startDate' | 'hris' | 'createTable'>;
 
 /** Reads the HR system's fields, and suggests a source for each by name and type. */
@@ -205,14 +204,10 @@ function camel(column: string): string {
 }
 
 /** The files that will be written. */
-export function draftFiles(tenantsDir: string, draft: FullDraft): Promise<NewFile[]> {
-  return filesWith(tenantsDir, draft, draft);
-}
-
-function filesWith(
+export function draftFiles(
   tenantsDir: string,
   draft: FullDraft,
-  { apiKey, hris }: Pick<FullDraft, 'apiKey' | 'hris'>,
+  { apiKey, hris }: Pick<FullDraft, 'apiKey' | 'hris'> = draft,
 ): Promise<NewFile[]> {
   const { tenant, baseUrl, seen, flow, startDate, createTable } = draft;
   const { environment, allowPrivate } = partnerAccess(draft);
@@ -221,7 +216,7 @@ function filesWith(
     baseUrl,
     environment,
     allowPrivate,
-    ...(seen.company === undefined ? {} : { company: seen.company }),
+    company: seen.company,
     apiKey,
     hris,
     createTable,
@@ -269,7 +264,7 @@ async function withDraft<T>(
   Object.assign(process.env, secrets);
   try {
     const refs = { apiKey: `env:${name}_KEY`, hris: isSecret ? `env:${name}_HRIS` : draft.hris };
-    const files = await filesWith(tenantsDir, draft, refs);
+    const files = await draftFiles(tenantsDir, draft, refs);
     const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
     const file = join(tenantsDir, `${draft.tenant}.yaml`);
     return await use(await parseTenant({ file, files: texts }), texts);
@@ -290,7 +285,6 @@ export interface Tried {
   fields: { field: string; filled: number; empty: number; refused: number; example?: string }[];
 }
 
-/** Most people that are read. */
 const MOST_PEOPLE = 50;
 const MOST_HIRED = 1_000;
 

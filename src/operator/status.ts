@@ -1,25 +1,25 @@
 import type { HireState } from '../hire/hire.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
-import { type Digest, listAlarms, readDigest } from '../store/alarms.ts';
+import { listAlarms } from '../store/alarms.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { listFreezes } from '../store/freezes.ts';
 import { oldestHints } from '../store/hints.ts';
 import { countBegun, countHires } from '../store/hires.ts';
-import { listHolds } from '../store/holds.ts';
+import { countOpenHolds, listHolds } from '../store/holds.ts';
 import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../store/inbox.ts';
 import { countRefusedPairs } from '../store/linked-pairs.ts';
+import { countBegunByHour, countHoldCauses, type HoldCause, listHoldsPage } from '../store/listings.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { listAnswers, listProcesses, type Role, type SeenProcess } from '../store/processes.ts';
 import { countQuarantined } from '../store/quarantine.ts';
 import { hrisAccount, viewRateLimits } from '../store/rate-limits.ts';
-import type { AlarmRow, StreamRow } from '../store/schema.ts';
+import type { AlarmRow, HoldRow, StreamRow } from '../store/schema.ts';
 import type { StreamState } from '../store/stream-tables.ts';
 import { listStreamStates, listStreams, type StreamState as Standing } from '../store/streams.ts';
 import { listTenantStates, type TenantState } from '../store/tenant-states.ts';
 import { readWebhookFacts, type WebhookFacts } from '../store/webhook-refusals.ts';
-import { currentTenants } from '../tenants/current-tenants.ts';
 import { judgeWebhooks } from './deliveries.ts';
-import { knownTenant, readAppliedTenant } from './tenants.ts';
+import { readAppliedTenant } from './tenants.ts';
 
 /** The content of `status`: counts, ages (ms by the database's clock) and codes. No personal data. */
 export interface Status {
@@ -65,7 +65,7 @@ export interface TenantStatus {
 }
 
 /** A tenant from its file. */
-export interface KnownTenant {
+interface KnownTenant {
   tenantId: string;
   webhooks: 'on' | 'off';
 }
@@ -141,12 +141,12 @@ async function droppedStreams(
 }
 
 /** What the store knows of a tenant itself. */
-export type TenantFacts = Pick<
+type TenantFacts = Pick<
   TenantStatus,
   'tenantId' | 'state' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'
 >;
 
-export function tenantFacts(tenantId: string, row: TenantState | undefined, now: number): TenantFacts {
+function tenantFacts(tenantId: string, row: TenantState | undefined, now: number): TenantFacts {
   if (row === undefined) return { tenantId, state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
@@ -166,7 +166,7 @@ function answeredFacts(
   };
 }
 
-export function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
+function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
   const { kind, subject, reason, message } = alarm;
   return { kind, subject, reason, message, ageMs: now - Number(alarm.since) };
 }
@@ -194,7 +194,7 @@ function countsByState<State extends string>(
   return Object.fromEntries(rows.map(({ state, count }) => [state, count])) as Partial<Record<State, number>>;
 }
 
-function holdFacts(hold: Awaited<ReturnType<typeof listHolds>>[number], now: number): Status['holds'][number] {
+function holdFacts(hold: HoldRow, now: number): Status['holds'][number] {
   const { hold_id: holdId, tenant_id: tenantId, job_candidate_id: jobCandidateId, code, message } = hold;
   return { holdId, tenantId, jobCandidateId, code, message, ageMs: now - Number(hold.opened_at) };
 }
@@ -267,13 +267,6 @@ function viewStanding(standing: Standing | undefined, now: number): Pick<StreamS
   const paused = by === null ? {} : { pausedBy: by };
   if (wholeAt === null) return paused;
   return { ...paused, coverage: { partner: listed ?? 0, hris: landed ?? 0, ageMs: now - Number(wholeAt) } };
-}
-
-/** The last 24 hours of a tenant, in the form of its digest. @throws ConnectorError TENANT_UNKNOWN */
-export async function readLastDay(store: Store, tenantsDir: string, tenantId: string): Promise<Digest> {
-  knownTenant(await currentTenants(store, tenantsDir), tenantId);
-  const now = await readClock(store);
-  return readDigest(store, tenantId, now - DAY_MS, now);
 }
 
 /** The limits that apply to a tenant's calls: its own, and its HR system's. @throws ConnectorError TENANT_UNKNOWN */
@@ -357,4 +350,114 @@ export function describeRole(status: RoleStatus, age: (ms: number) => string): s
   // A process that cannot write cannot report that it runs.
   const other = last?.ended === 'not' ? ` If it runs, see whether the store takes writes: hirebridge doctor` : '';
   return `No ${role} runs (${before}). ${meanwhile}. Start it: ${STARTS[role]}, or both: hirebridge up.${other}`;
+}
+
+/** A fleet at a glance: counts and codes, no personal data. Like `status`, without its long lists. */
+export interface Overview {
+  /** UTC. */
+  at: string;
+  processes: Status['processes'];
+  freezes: Status['freezes'];
+  /** Open holds by code, with those that have waited longest. */
+  causes: (Omit<HoldCause, 'oldestAt'> & { oldestMs: number; oldest: Status['holds'] })[];
+  alarms: (TenantStatus['alarms'][number] & { tenantId: string })[];
+  /** Tenants that need a person first, then by name. */
+  tenants: TenantLine[];
+}
+
+export interface TenantLine extends TenantFacts {
+  isFrozen: boolean;
+  hires: Partial<Record<HireState, number>>;
+  /** Number of open holds. */
+  holds: number;
+  alarms: number;
+}
+
+const MOST_NAMED = 3;
+
+/** Reads the state of every applied or known tenant, or of some of them. */
+export async function readOverview(
+  store: Store,
+  known: readonly KnownTenant[],
+  scope?: readonly string[],
+): Promise<Overview> {
+  const now = await readClock(store);
+  const [states, hires, held, counted, alarms, freezes, processes] = await Promise.all([
+    listTenantStates(store),
+    countHires(store),
+    countOpenHolds(store),
+    countHoldCauses(store, scope),
+    listAlarms(store),
+    listFreezes(store),
+    readProcesses(store, now, known),
+  ]);
+  const isShown = (tenantId: string | undefined): boolean =>
+    scope === undefined || tenantId === undefined || scope.includes(tenantId);
+  const causes = counted.map(async ({ oldestAt, ...cause }) => {
+    const rows = await listHoldsPage(store, { tenantIds: scope, code: cause.code, limit: MOST_NAMED });
+    return { ...cause, oldestMs: now - oldestAt, oldest: rows.map((row) => holdFacts(row, now)) };
+  });
+  const rows = new Map(states.map((row) => [row.tenant_id, row]));
+  const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
+  const holdsOf = Map.groupBy(held, ({ tenantId }) => tenantId);
+  const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
+  const frozen = new Set(freezes.map(({ tenantId }) => tenantId));
+  const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...rows.keys()])].filter(isShown);
+  const tenants = ids.map(
+    (tenantId): TenantLine => ({
+      ...tenantFacts(tenantId, rows.get(tenantId), now),
+      isFrozen: frozen.has(undefined) || frozen.has(tenantId),
+      hires: Object.fromEntries((hiresOf.get(tenantId) ?? []).map(({ state, count }) => [state, count])),
+      holds: (holdsOf.get(tenantId) ?? []).reduce((sum, { count }) => sum + count, 0),
+      alarms: alarmsOf.get(tenantId)?.length ?? 0,
+    }),
+  );
+  return {
+    at: new Date(now).toISOString(),
+    processes,
+    freezes: freezes
+      .filter(({ tenantId }) => isShown(tenantId))
+      .map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
+    causes: await Promise.all(causes),
+    alarms: alarms
+      .filter((alarm) => isShown(alarm.tenant_id))
+      .map((alarm) => ({ tenantId: alarm.tenant_id, ...alarmFacts(alarm, now) })),
+    tenants: tenants.sort(neediestFirst),
+  };
+}
+
+/** Tenants that wait for a person first, removed ones last, each by name. */
+function neediestFirst(a: TenantLine, b: TenantLine): number {
+  return needOf(b) - needOf(a) || (a.tenantId < b.tenantId ? -1 : 1);
+}
+
+function needOf({ state, isFrozen, holds, alarms }: TenantLine): number {
+  if (state === 'removed') return -1;
+  return (state === 'paused' || isFrozen ? 1_000 : 0) + holds + alarms;
+}
+
+/** Figures shown in a tenant's line. */
+export interface TenantFigures {
+  /** Hires begun in each of the last 24 hours, oldest hour first. */
+  begun: number[];
+  streams: StreamStatus[];
+  rateLimits: RateLimitView[];
+}
+
+/** Figures of the tenants that are shown. */
+export async function readFigures(store: Store, tenantIds: readonly string[]): Promise<Map<string, TenantFigures>> {
+  if (tenantIds.length === 0) return new Map();
+  const now = await readClock(store);
+  const [begun, streams, limits] = await Promise.all([
+    countBegunByHour(store, tenantIds, now),
+    readStreams(store, now, tenantIds),
+    viewRateLimits(store, tenantIds),
+  ]);
+  const limitsOf = Map.groupBy(limits, ({ tenantId }) => tenantId);
+  return new Map(
+    tenantIds.map((id) => [
+      id,
+      { begun: begun.get(id) ?? [], streams: streams.get(id) ?? [], rateLimits: limitsOf.get(id) ?? [] },
+    ]),
+  );
 }

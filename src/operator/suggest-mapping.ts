@@ -6,13 +6,7 @@ import { createLogger } from '../log.ts';
 import { evaluateField } from '../mapping/evaluate.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
 import { loadMapping } from '../mapping/load-mapping.ts';
-import {
-  type MappingSources,
-  parseSourcePath,
-  readSource,
-  type SourcePath,
-  sourceRecords,
-} from '../mapping/source-fields.ts';
+import { type MappingSources, parseSourcePath, readSource, sourceRecords } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
@@ -162,31 +156,16 @@ export async function readSources(partner: PartnerClient, defined: readonly Fiel
       const isDate = type === 'date' || (samples.length > 0 && samples.every((one) => fits('date', one)));
       const isNumber = type === 'number' || (samples.length > 0 && samples.every((one) => typeof one === 'number'));
       const isList = type === 'multi-select' || samples.some((one) => Array.isArray(one));
-      return {
-        path,
-        meaning: OWN_MEANINGS[path] ?? meaningOf(name),
-        type: isDate
-          ? ('date' as const)
-          : isNumber
-            ? ('number' as const)
-            : isList
-              ? ('list' as const)
-              : ('text' as const),
-        options,
-        samples,
-      };
+      const kind: Source['type'] = isDate ? 'date' : isNumber ? 'number' : isList ? 'list' : 'text';
+      return { path, meaning: OWN_MEANINGS[path] ?? meaningOf(name), type: kind, options, samples };
     });
 }
 
 function valueOf(path: string, sources: MappingSources): [Value] | undefined {
   const parsed = parseSourcePath(path);
-  if (!isPath(parsed)) return undefined;
+  if ('wrong' in parsed) return undefined;
   const read = readSource(parsed, sources);
   return 'code' in read || read.value === undefined || read.value === '' ? undefined : [read.value];
-}
-
-function isPath(parsed: ReturnType<typeof parseSourcePath>): parsed is SourcePath {
-  return !('wrong' in parsed);
 }
 
 /** The records of the latest hires, latest first; if nobody was hired yet, of the people closest to it. */

@@ -29,14 +29,6 @@ import {
 } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
-interface TenantView {
-  tenantId: string;
-  state: AppliedTenant['state'];
-  version: number;
-  appliedAt: string;
-  appliedBy: string;
-}
-
 export interface TenantDetails extends TenantView {
   mode: 'live' | 'observe';
   /** People hired while the tenant only observed, and not started yet. */
@@ -104,7 +96,9 @@ export async function tenantNotApplied(store: StoreTables, tenantId: string): Pr
   return rejected('TENANT_UNKNOWN', `No tenant "${tenantId}" was ever applied. ${next}`);
 }
 
-function viewOf({ tenantId, state, version, appliedAt, appliedBy }: AppliedTenant): TenantView {
+type TenantView = ReturnType<typeof viewOf>;
+
+function viewOf({ tenantId, state, version, appliedAt, appliedBy }: AppliedTenant) {
   return { tenantId, state, version, appliedAt: new Date(appliedAt).toISOString(), appliedBy };
 }
 
@@ -187,19 +181,14 @@ export async function confirmCompany(
 }
 
 /** A person hired while the tenant only observed, and what their hire would have done. */
-export interface ObservedHire {
-  jobCandidateId: string;
-  jobId: string | null;
-  /** UTC. The partner shows no date of a hire, so this is when it was first seen. */
-  firstSeenAt: string;
-  observed: Observed;
-}
+export type ObservedHire = Awaited<ReturnType<typeof listObservedHires>>[number];
 
 /** Those first seen at or after `since` (ms) and not started yet, oldest first. */
-export async function listObservedHires(store: Store, tenantId: string, since = 0): Promise<ObservedHire[]> {
+export async function listObservedHires(store: Store, tenantId: string, since = 0) {
   return (await listObserved(store, tenantId, since)).map((row) => ({
     jobCandidateId: row.job_candidate_id,
     jobId: row.job_id,
+    /** UTC. The partner shows no date of a hire, so this is when it was first seen. */
     firstSeenAt: new Date(Number(row.opened_at)).toISOString(),
     observed: JSON.parse(row.observed ?? '{}') as Observed,
   }));

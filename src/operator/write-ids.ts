@@ -4,13 +4,23 @@ import { basename, dirname, join } from 'node:path';
 import { isScalar, Lexer, type Scalar } from 'yaml';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { didYouMean, nearest } from '../in-words.ts';
+import {
+  customFieldsMapped,
+  customFieldsWritten,
+  definitionOf,
+  type FieldTrouble,
+  matchFields,
+} from '../mapping/custom-fields.ts';
 import { foldLabel } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import type { CallOptions } from '../partner/client/types.ts';
 import { contract } from '../partner/contract/index.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
-import type { FieldDefinition } from '../store/fields.ts';
+import { type FieldDefinition, readMatches } from '../store/fields.ts';
+import type { Store } from '../store/open-store.ts';
 import { readTenant, tenantFiles, withSecrets } from '../tenants/load-tenants.ts';
-import { partnerSection, type TenantFile } from '../tenants/schema.ts';
+import { loadEveryMapping } from '../tenants/open-hris.ts';
+import { partnerSection, type Tenant, type TenantFile } from '../tenants/schema.ts';
 import {
   explainIssues,
   type Path,
@@ -21,7 +31,6 @@ import {
   refuse,
   type YamlFile,
 } from '../yaml/yaml-file.ts';
-import { readCustomFields, readFlows, readStages } from './discover.ts';
 import { openPartner } from './open-tenant.ts';
 
 /** The result for a tenant file: its changed lines; empty if all ids were there already. */
@@ -119,7 +128,10 @@ export function findIdPlaces(source: YamlFile): { places: IdPlace[]; problems: P
     for (const { path, value } of expand(source.value, pattern)) {
       const node = source.doc.getIn(path, true);
       if (isOnOneLine(source.text, node)) places.push({ kind, path, wanted: String(value).trim(), ...rangeOf(node) });
-      else problems.push(problemAt(source, path, notInPlace(path)));
+      else {
+        const where = `"${path.join('.')}" is an alias or spans several lines`;
+        problems.push(problemAt(source, path, `${where}. Write the id or label in full, on one line.`));
+      }
     }
   return { places, problems };
 }
@@ -144,30 +156,58 @@ function rangeOf(node: Scalar): { start: number; end: number } {
   return { start, end };
 }
 
-function notInPlace(path: Path): string {
-  return `"${path.join('.')}" is an alias or spans several lines. Write the id or label in full, on one line.`;
-}
+const LIVE: CallOptions = { priority: 'live' };
 
 /** Reads only lists from which the file names something, because there can be thousands of jobs. */
 export async function readNamedThings(source: YamlFile, partner: PartnerClient): Promise<NamedThings> {
   const kinds = new Set(findIdPlaces(source).places.map(({ kind }) => kind));
   const ifNamed = async <T>(among: readonly ThingKind[], read: () => Promise<T[]>): Promise<T[]> =>
     among.some((kind) => kinds.has(kind)) ? read() : [];
-  const [flows, stages, fields, team, job] = await Promise.all([
-    ifNamed(['flow'], () => readFlows(partner)),
-    ifNamed(['stage'], () => readStages(partner)),
+  const [flow, stage, fields, team, job] = await Promise.all([
+    ifNamed(['flow'], async () => {
+      const { items } = await partner.readAll(contract.onboarding.listFlows, {}, LIVE);
+      return items.map(({ flowId, name, status }) => ({ id: flowId, label: name ?? '', about: status ?? '' }));
+    }),
+    ifNamed(['stage'], async () => {
+      const { items } = await partner.readAll(contract.pipelines.list, {}, LIVE);
+      return items.flatMap(({ name: about, stages }) =>
+        stages.map(({ id, name }) => ({ id: String(id), label: name, about })),
+      );
+    }),
     ifNamed(['candidateField', 'jobField'], () => readCustomFields(partner)),
-    ifNamed(['team'], () => readTeams(partner)),
-    ifNamed(['job'], () => readJobs(partner)),
+    ifNamed(['team'], async () => {
+      const { items } = await partner.readAll(contract.teams.list, {}, LIVE);
+      return items.map(({ id, name }) => ({ id, label: name ?? '', about: '' }));
+    }),
+    ifNamed(['job'], async () => {
+      const { items } = await partner.readAll(contract.jobs.list, {}, LIVE);
+      return items.map(({ id, title, status }) => ({ id: String(id), label: title, about: status }));
+    }),
   ]);
   return {
-    flow: flows.map(({ flowId, name, status }) => ({ id: flowId, label: name, about: status })),
-    stage: stages.map(({ stageId, stage, pipeline }) => ({ id: String(stageId), label: stage, about: pipeline })),
+    flow,
+    stage,
     candidateField: fieldsOf('candidate', fields),
     jobField: fieldsOf('job', fields),
     team,
     job,
   };
+}
+
+export async function readCustomFields(partner: PartnerClient): Promise<FieldDefinition[]> {
+  const { items } = await partner.readAll(contract.customFields.list, {}, LIVE);
+  return items.map(definitionOf);
+}
+
+/** Faults of the custom fields that the tenant's files name. */
+export async function judgeCustomFields(
+  tenant: Tenant,
+  defined: readonly FieldDefinition[],
+  store: Store | undefined,
+): Promise<FieldTrouble[]> {
+  const uses = [...customFieldsMapped(await loadEveryMapping(tenant)), ...customFieldsWritten(tenant.writeBack)];
+  const known = store === undefined ? new Map<string, FieldDefinition>() : await readMatches(store, tenant.tenant);
+  return matchFields(uses, defined, known).troubles;
 }
 
 function fieldsOf(entity: string, fields: readonly FieldDefinition[]): NamedThing[] {
@@ -176,17 +216,6 @@ function fieldsOf(entity: string, fields: readonly FieldDefinition[]): NamedThin
     .map(({ id, label, type, section }) => ({ id, label, about: section ? `${type}, ${section}` : type }));
 }
 
-async function readTeams(partner: PartnerClient): Promise<NamedThing[]> {
-  const { items } = await partner.readAll(contract.teams.list, {}, { priority: 'live' });
-  return items.map(({ id, name }) => ({ id, label: name ?? '', about: '' }));
-}
-
-async function readJobs(partner: PartnerClient): Promise<NamedThing[]> {
-  const { items } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
-  return items.map(({ id, title, status }) => ({ id: String(id), label: title, about: status }));
-}
-
-/** A thing at the hiring platform that a tenant file may name. */
 interface NamedThing {
   id: string;
   label: string;
@@ -215,7 +244,10 @@ export function settleId(place: IdPlace, things: readonly NamedThing[]): Settled
   if (kind === 'stage' && stageTypes.some((type) => type === wanted.toUpperCase())) return 'leave';
   const byId = things.find(({ id }) => id === wanted);
   if (byId !== undefined) return { thing: byId };
-  const fitting = isPlaceholder(wanted) ? fillers(kind, things) : labelled(wanted, things);
+  // A single flow must be the one meant; a single custom field or job would be a guess.
+  const fitting = things.filter(({ label }) =>
+    isPlaceholder(wanted) ? kind === 'flow' && things.length === 1 : foldLabel(label) === foldLabel(wanted),
+  );
   const [only] = fitting;
   if (only === undefined || fitting.length > 1) return { refusal: refusalOf(place, things, fitting) };
   // Job field scopes of two tenants are compared as text, and only this place accepts labels.
@@ -225,15 +257,6 @@ export function settleId(place: IdPlace, things: readonly NamedThing[]): Settled
 /** The documentation's notation for a value to fill in: `<flowId>`. */
 function isPlaceholder(wanted: string): boolean {
   return /^<.*>$/.test(wanted);
-}
-
-/** A single flow must be the one meant; a single custom field or job would be a guess. */
-function fillers(kind: ThingKind, things: readonly NamedThing[]): readonly NamedThing[] {
-  return kind === 'flow' && things.length === 1 ? things : [];
-}
-
-function labelled(wanted: string, things: readonly NamedThing[]): NamedThing[] {
-  return things.filter(({ label }) => foldLabel(label) === foldLabel(wanted));
 }
 
 function refusalOf({ kind, path, wanted }: IdPlace, things: readonly NamedThing[], fitting: readonly NamedThing[]) {
@@ -286,17 +309,10 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
     .reduce((now, edit) => now.slice(0, edit.start) + edit.text + now.slice(edit.end), text);
 }
 
-/** Replaces the text between two offsets. */
 interface Edit {
   start: number;
   end: number;
   text: string;
-}
-
-/** A label to put at the end of the line at this offset. */
-interface LabelAfter {
-  after: number;
-  label: string;
 }
 
 interface Token {
@@ -306,10 +322,7 @@ interface Token {
 }
 
 /** Where a line's comment is; with an empty text, where it would be. */
-interface Spot {
-  start: number;
-  text: string;
-}
+type Spot = Pick<Token, 'start' | 'text'>;
 
 /** Lexer marks without text: begin of a document, end of a broken flow, begin of a scalar. */
 const MARKS = ['\u0002', '\u0018', '\u001f'];
@@ -317,7 +330,7 @@ const MARKS = ['\u0002', '\u0018', '\u001f'];
 const OWN_LABELS = /^#[ \t]*"(?:[^"\\]|\\.)*"(?:, "(?:[^"\\]|\\.)*")*(?= - |[ \t]*$)/;
 
 /** The edits that put labels into comments, one on each line: `# "Label" - what the author wrote`. */
-function labelComments(text: string, labels: readonly LabelAfter[]): Edit[] {
+function labelComments(text: string, labels: readonly { after: number; label: string }[]): Edit[] {
   const tokens = tokensOf(text);
   const lines = new Map<number, { spot: Spot; labels: Set<string> }>();
   for (const { after, label } of labels.toSorted((a, b) => a.after - b.after)) {

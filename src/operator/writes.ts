@@ -3,26 +3,6 @@ import { type FieldChange, listWrites, type WriteFilter } from '../store/foreign
 import type { Store } from '../store/open-store.ts';
 import type { ForeignWriteRow } from '../store/schema.ts';
 
-/** A write to partner or HR system, for display. */
-export interface WriteView {
-  at: string;
-  by: string;
-  run: string;
-  record: string;
-  target: string;
-  kind: ForeignWriteRow['kind'];
-  /** The id of the record written. */
-  foreignId: string | null;
-  fields: string[];
-  /** Empty after a purge; a field without `old` had an unknown value before. */
-  changes: Record<string, FieldChange>;
-  mapping: string | null;
-  outcome: ForeignWriteRow['outcome'];
-  verifiedAt: string | null;
-  /** When the values were purged; names and times stay. */
-  purgedAt: string | null;
-}
-
 /** Writes to partner and HR system, latest first; sensitive values are masked unless revealed. */
 export async function readWrites(store: Store, filter: WriteFilter, reveal = false): Promise<WriteView[]> {
   return (await listWrites(store, filter)).map((row) => viewWrite(row, reveal));
@@ -41,7 +21,10 @@ export async function readHireWrites(
   return writes.filter(({ target }) => HIRE_TARGETS.has(target) || target.startsWith('account:'));
 }
 
-function viewWrite(row: ForeignWriteRow, reveal: boolean): WriteView {
+/** A write to partner or HR system, for display. */
+export type WriteView = ReturnType<typeof viewWrite>;
+
+function viewWrite(row: ForeignWriteRow, reveal: boolean) {
   const changes = changesOf(row);
   return {
     at: iso(row.sent_at) ?? '',
@@ -50,22 +33,21 @@ function viewWrite(row: ForeignWriteRow, reveal: boolean): WriteView {
     record: row.record_id,
     target: row.target,
     kind: row.kind,
+    /** The id of the record written. */
     foreignId: row.foreign_id,
     fields: JSON.parse(row.fields) as string[],
-    changes: reveal ? changes : maskChanges(changes, sensitiveOf(row)),
+    /** Empty after a purge; a field without `old` had an unknown value before. */
+    changes: reveal ? changes : maskChanges(changes, JSON.parse(row.sensitive) as string[]),
     mapping: row.mapping_hash === null ? null : shortVersion(row.mapping_hash),
     outcome: row.outcome,
     verifiedAt: iso(row.verified_at),
+    /** When the values were purged; names and times stay. */
     purgedAt: iso(row.purged_at),
   };
 }
 
 export function changesOf(row: ForeignWriteRow): Record<string, FieldChange> {
   return JSON.parse(row.changes) as Record<string, FieldChange>;
-}
-
-function sensitiveOf(row: ForeignWriteRow): string[] {
-  return JSON.parse(row.sensitive) as string[];
 }
 
 function iso(at: number | null): string | null {

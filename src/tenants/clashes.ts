@@ -16,7 +16,6 @@ export interface Loaded {
   problems: Problem[];
 }
 
-/** A tenant whose file could be read. */
 interface Read {
   source: YamlFile;
   tenant: Tenant;
@@ -61,7 +60,7 @@ export function overlaps(loaded: readonly Loaded[]): Problem[] {
       `"${one.tenant.tenant}" and "${other.tenant.tenant}" belong to one company and may take the same jobs, so ` +
       'chance decides which of them hires somebody, and the other one asks. Give both a scope with the same ' +
       'criterion and no value in common.';
-    return [at(one, ['scope'], text)];
+    return [problemAt(one.source, ['scope'], text)];
   });
 }
 
@@ -118,7 +117,7 @@ function companyOf({ tenant: { partner } }: Read): string | undefined {
 
 function sameName(one: Read, { source }: Read): Problem[] {
   const text = `"${one.tenant.tenant}" is already the tenant of ${source.file}. Give each file its own name.`;
-  return [at(one, ['tenant'], text)];
+  return [problemAt(one.source, ['tenant'], text)];
 }
 
 /**
@@ -160,7 +159,9 @@ function atConnection({ source, place = ['hris'] }: Read, text: string): Problem
 function sameSystem(one: Read, other: Read): Problem[] {
   if (one.tenant.tenant === other.tenant.tenant) return [];
   const isOfAccounts = one.place !== undefined || other.place !== undefined;
-  if (isOfAccounts) return companyOf(one) === companyOf(other) ? [] : sameNumbered(one, other);
+  const { company } = one.tenant.partner;
+  const isSameNumber = company !== undefined && company === other.tenant.partner.company;
+  if (isOfAccounts) return isSameNumber && companyOf(one) !== companyOf(other) ? sameNumber(one, other) : [];
   return [...unnamedCompany(one, other), ...sameJobs(one, other)];
 }
 
@@ -188,7 +189,7 @@ function sharedFolder(one: Read, other: Read): Problem[] {
     `documents of ${other.source.file} also go into this folder, a parent of it or a subfolder, from another HR ` +
     'system with ids of its own: people would find the documents of others. Give each HR system a separate ' +
     'folder.';
-  return [at(one, ['hris', 'files', 'folder'], text)];
+  return [problemAt(one.source, ['hris', 'files', 'folder'], text)];
 }
 
 /** Without a company, two candidates with the same id cannot be told apart. */
@@ -199,7 +200,7 @@ function unnamedCompany(one: Read, other: Read): Problem[] {
   const text =
     `"${one.tenant.hris.connection}" is shared with ${other.source.file}, so each of them must name its company. ` +
     `${who} does not: set partner.company.`;
-  return [at(one, ['partner', 'company'], text)];
+  return [problemAt(one.source, ['partner', 'company'], text)];
 }
 
 function sameJobs(one: Read, other: Read): Problem[] {
@@ -211,12 +212,7 @@ function sameJobs(one: Read, other: Read): Problem[] {
     `"${other.tenant.tenant}" (${other.source.file}) belongs to the same company, uses the same HR system, and ` +
     'may take the same jobs. Give both a scope with the same criterion and no value in common; or make them one ' +
     'tenant.';
-  return [at(one, ['scope'], text)];
-}
-
-function sameNumbered(one: Read, other: Read): Problem[] {
-  const { company } = one.tenant.partner;
-  return company !== undefined && company === other.tenant.partner.company ? sameNumber(one, other) : [];
+  return [problemAt(one.source, ['scope'], text)];
 }
 
 /** Two partners may number their companies alike, and the HR system tells people apart by that number only. */
@@ -225,10 +221,6 @@ function sameNumber(one: Read, other: Read): Problem[] {
     `"${other.tenant.tenant}" (${other.source.file}) has the same company number at another address or environment ` +
     'of the partner, so their people could not be told apart in one HR system. Give them HR systems of their own.';
   return [atConnection(one, text)];
-}
-
-function at({ source }: Read, path: Path, text: string): Problem {
-  return problemAt(source, path, text);
 }
 
 /**

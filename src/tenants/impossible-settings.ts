@@ -266,7 +266,6 @@ function supportsOf({ hris: { kind, options } }: Pick<Tenant, 'hris'>): Supporte
   return adapter?.supports?.(adapter.optionsSchema(landings).parse(options));
 }
 
-/** A secret reference in a tenant's file, and its place there. */
 interface Named {
   path: Path;
   ref: SecretRef;

@@ -8,7 +8,7 @@ import { modulePlace } from '../hris/module.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean } from '../in-words.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { everyStream, exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
+import { everyStream, exchangeNames, landedNames, landings } from '../streams/streams.ts';
 import {
   explainIssues,
   type Path,
@@ -33,7 +33,7 @@ import {
 } from './open-hris.ts';
 import { retention, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
-import type { Notify, StreamSettings } from './sections.ts';
+import type { Notify } from './sections.ts';
 
 /**
  * Reads each *.yaml and *.yml file of a directory as one tenant. Checks its mapping and, unless `secrets: 'skip'`, that
@@ -70,17 +70,13 @@ export async function tenantFiles(dir: string): Promise<string[]> {
       `${dir}: there is no such directory of tenant files. Create it, or name another with --tenants DIR.`,
     );
   }
-  const files = names.filter((name) => /\.ya?ml$/.test(name) && !isCasesFile(name));
+  const files = names.filter((name) => /\.ya?ml$/.test(name) && !/\.cases\.ya?ml$/.test(name));
   if (files.length === 0)
     throw rejected(
       'TENANTS_MISSING',
       `${dir}: holds no tenant file (*.yaml). Add one, or name another directory with --tenants DIR.`,
     );
   return files.sort().map((name) => join(dir, name));
-}
-
-function isCasesFile(file: string): boolean {
-  return /\.cases\.ya?ml$/.test(file);
 }
 
 async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded> {
@@ -177,7 +173,10 @@ function build(
       destinations: destinations.map((one, at) => ({ ...system(one, others[at]), mapping: anchored(one.mapping) })),
     }),
     ...(landing === undefined ? {} : { landing: { ...landing, url: anchorText(landing.url, file) } }),
-    streams: everyStream((name) => withPath(streams[name], anchored)),
+    streams: everyStream((name) => {
+      const { mapping: path, ...stream } = streams[name];
+      return path === undefined ? stream : { ...stream, mapping: anchored(path) };
+    }),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
     ...(notify === undefined ? {} : { notify: withSecret(notify, file) }),
     ...(events === undefined ? {} : { events: withSecret(events, file) }),
@@ -198,10 +197,6 @@ export function withSecrets(partner: TenantFile['partner'], file: string): Tenan
 function withSecret<T extends Pick<Notify, 'url' | 'secret'>>(told: T, file: string): T {
   const url = anchorSecret(told.url, file);
   return { ...told, url, ...(told.secret !== undefined && { secret: anchorSecret(told.secret, file) }) };
-}
-
-function withPath(stream: StreamSettings, anchored: (path: string) => string): StreamSettings {
-  return stream.mapping === undefined ? stream : { ...stream, mapping: anchored(stream.mapping) };
 }
 
 /** Checks the adapter's part of the file with the adapter's own schema. `texts` as in Tenant.files. */
@@ -336,21 +331,29 @@ function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
   });
 }
 
-/**
- * Loads the tenant's mapping on top of the default one, so that its problems are reported together with the tenant's.
- */
 async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
+  const exchanged = await loadExchangeMapping(tenant, 'employees').catch(() => undefined);
+  return checked(source, ['mapping'], loadTenantMapping(tenant), (mapping) => [
+    ...unmappedValues(source, tenant, mapping),
+    ...writtenTwice(source, tenant, mapping),
+    ...unreadTables(tenant, mapping),
+    ...checkAmendments(source, tenant, mapping, exchanged),
+  ]);
+}
+
+/** Judges a mapping, so that its problems are reported together with the tenant's. */
+async function checked(
+  source: YamlFile,
+  path: Path,
+  loading: Promise<Mapping | undefined>,
+  judge: (mapping: Mapping) => Problem[],
+): Promise<Checked> {
   try {
-    const mapping = await loadTenantMapping(tenant);
-    const exchanged = await loadExchangeMapping(tenant, 'employees').catch(() => undefined);
-    const problems = [
-      ...checkWriteBack(source, tenant, mapping),
-      ...unreadTables(tenant, mapping),
-      ...checkAmendments(source, tenant, mapping, exchanged),
-    ];
-    return { hash: mapping.hash, files: mapping.files, problems };
+    const mapping = await loading;
+    if (mapping === undefined) return { hash: '', files: {}, problems: [] };
+    return { hash: mapping.hash, files: mapping.files, problems: judge(mapping) };
   } catch (error) {
-    return { hash: '', files: {}, problems: problemsOf(error, source, ['mapping']) };
+    return { hash: '', files: {}, problems: problemsOf(error, source, path) };
   }
 }
 
@@ -370,10 +373,6 @@ function unreadTables({ streams }: Tenant, { fields }: Mapping): Problem[] {
       `streams: ${table.name}: { every: 1h }.`;
     return [{ ...at, text }];
   });
-}
-
-function checkWriteBack(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
-  return [...unmappedValues(source, tenant, mapping), ...writtenTwice(source, tenant, mapping)];
 }
 
 function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
@@ -415,38 +414,24 @@ function writtenTwice(source: YamlFile, { writeBack, results = [] }: Tenant, { b
   });
 }
 
-/** Checks the mappings of the tenant's streams in the same way. */
 async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
-  const check = async (stream: StreamName, mapping: Promise<Mapping | undefined>): Promise<Checked> => {
-    try {
-      const loaded = await mapping;
-      const { hash = '', files = {} } = loaded ?? {};
-      return { hash, files, problems: loaded === undefined ? [] : unreadTables(tenant, loaded) };
-    } catch (error) {
-      return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
-    }
-  };
-  const pulled = await Promise.all(landedNames.map((name) => check(name, loadStreamMapping(tenant, name))));
-  const requisitions = await check('requisitions', loadRequisitionMapping(tenant));
+  const check = (path: Path, loading: Promise<Mapping | undefined>): Promise<Checked> =>
+    checked(source, [...path, 'mapping'], loading, (mapping) => unreadTables(tenant, mapping));
   const mapped = exchangeNames.filter((name) => tenant.streams[name].mapping !== undefined);
-  const exchanged = await Promise.all(mapped.map((name) => check(name, loadExchangeMapping(tenant, name))));
-  const accounts = await Promise.all((tenant.destinations ?? []).map((_, at) => checkAccounts(source, tenant, at)));
-  const checked = [...pulled, requisitions, ...exchanged, ...accounts];
+  const all = await Promise.all([
+    ...landedNames.map((name) => check(['streams', name], loadStreamMapping(tenant, name))),
+    check(['streams', 'requisitions'], loadRequisitionMapping(tenant)),
+    ...mapped.map((name) => check(['streams', name], loadExchangeMapping(tenant, name))),
+    ...(tenant.destinations ?? []).map((_, at) =>
+      check(['destinations', at], loadTenantMapping(destinationTenant(tenant, at))),
+    ),
+  ]);
   const positions = await loadExchangeMapping(tenant, 'positions').catch(() => undefined);
   return {
-    hash: checked.map((one) => one.hash).join(),
-    files: Object.assign({}, ...checked.map((one) => one.files)) as Texts,
-    problems: [...checked.flatMap((one) => one.problems), ...checkPositions(source, tenant, positions)],
+    hash: all.map((one) => one.hash).join(),
+    files: Object.assign({}, ...all.map((one) => one.files)) as Texts,
+    problems: [...all.flatMap((one) => one.problems), ...checkPositions(source, tenant, positions)],
   };
-}
-
-async function checkAccounts(source: YamlFile, tenant: Tenant, at: number): Promise<Checked> {
-  try {
-    const loaded = await loadTenantMapping(destinationTenant(tenant, at));
-    return { hash: loaded.hash, files: loaded.files, problems: unreadTables(tenant, loaded) };
-  } catch (error) {
-    return { hash: '', files: {}, problems: problemsOf(error, source, ['destinations', at, 'mapping']) };
-  }
 }
 
 function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {

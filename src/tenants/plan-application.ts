@@ -248,14 +248,11 @@ function settingsOf({ file, files }: Files): Map<string, string> {
     Object.entries(files).flatMap(([path, text]) => {
       if (path === file) return flatten(parseYaml(path, text).value, []);
       if (/\.ya?ml$/.test(path)) return flatten(parseYaml(path, text).value, [basename(path)]);
-      return [[basename(path), `${text.length} characters, ${fingerprint(text)}`] as [string, string]];
+      // People only need to see that a lookup table changed.
+      const fingerprint = createHash('sha256').update(text).digest('hex').slice(0, 8);
+      return [[basename(path), `${text.length} characters, ${fingerprint}`] as [string, string]];
     }),
   );
-}
-
-/** Fingerprint of a lookup table: people only need to see that it changed. */
-function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 function flatten(value: unknown, path: readonly string[]): [string, string][] {

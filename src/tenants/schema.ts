@@ -65,26 +65,19 @@ export const partnerSection = z
     /** Settles points that the specification leaves open; see src/partner/contract/assumptions.ts. */
     overrides: Overrides.partial().default({}),
   })
-  .superRefine((value, context) => {
-    if (value.webhooks === 'on' && value.webhookKeys.length === 0) {
-      context.addIssue({
-        code: 'custom',
-        path: ['webhookKeys'],
-        message:
-          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: ' +
-          'off" to rely on the reconcile alone',
-      });
-    }
-    if (value.baseUrl.startsWith('http:') && !value.allowPrivateAddress) {
-      context.addIssue({
-        code: 'custom',
-        path: ['baseUrl'],
-        message:
-          'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a ' +
-          'local sandbox',
-      });
-    }
-    for (const issue of unknownNames(value.overrides)) context.addIssue(issue);
+  .refine(({ webhooks, webhookKeys }) => webhooks === 'off' || webhookKeys.length > 0, {
+    path: ['webhookKeys'],
+    error:
+      'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to ' +
+      'rely on the reconcile alone',
+  })
+  .refine(({ baseUrl, allowPrivateAddress }) => !baseUrl.startsWith('http:') || allowPrivateAddress, {
+    path: ['baseUrl'],
+    error:
+      'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox',
+  })
+  .superRefine(({ overrides }, context) => {
+    for (const issue of unknownNames(overrides)) context.addIssue(issue);
   });
 
 const values = z.array(text, 'expected a list').min(1, 'expected at least one');
@@ -227,6 +220,10 @@ const options = z
 
 const NO_NEXT_STAGE: ReadonlySet<string> = new Set(['SOURCED', 'APPLIED', 'HIRED']);
 
+const OF_ONE = 'expected either "assessment" or "flow" in a rule';
+const isOfOne = ({ assessment, flow }: { assessment?: string | undefined; flow?: number | undefined }): boolean =>
+  (assessment === undefined) !== (flow === undefined);
+
 /** Which candidates are invited to which assessment, or assigned to which assessment flow. */
 const invitations = z.strictObject({
   rules: z
@@ -249,10 +246,7 @@ const invitations = z.strictObject({
             )
             .optional(),
         })
-        .refine(
-          ({ assessment, flow }) => (assessment === undefined) !== (flow === undefined),
-          'expected either "assessment" or "flow" in a rule',
-        )
+        .refine(isOfOne, OF_ONE)
         .refine(({ flow, moveTo }) => moveTo === undefined || flow !== undefined, {
           path: ['moveTo'],
           error: 'expected "flow" beside it: only people who complete a flow are moved',
@@ -315,10 +309,7 @@ const results = z
         /** Id of a candidate custom field. */
         customField: text,
       })
-      .refine(
-        ({ assessment, flow }) => (assessment === undefined) !== (flow === undefined),
-        'expected either "assessment" or "flow" in a rule',
-      )
+      .refine(isOfOne, OF_ONE)
       .refine(({ flow, take }) => TAKEN[flow === undefined ? 'assessment' : 'flow'].some((one) => one === take), {
         path: ['take'],
         error: `expected ${TAKEN.assessment.join(', ')} of an assessment, ${TAKEN.flow.join(' or ')} of a flow`,
@@ -389,16 +380,11 @@ export const tenantFile = z
     notify: notify.optional(),
     events,
   })
-  .superRefine((value, context) => {
-    if (value.policies.onboarding === 'skip' && value.writeBack.customField === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['writeBack', 'customField'],
-        message:
-          'expected the id of a candidate custom field, because without onboarding there is no enrolment ' +
-          'that could take the Employee ID',
-      });
-    }
+  .refine(({ policies, writeBack }) => policies.onboarding !== 'skip' || writeBack.customField !== undefined, {
+    path: ['writeBack', 'customField'],
+    error:
+      'expected the id of a candidate custom field, because without onboarding there is no enrolment that could take ' +
+      'the Employee ID',
   });
 
 export type TenantFile = z.output<typeof tenantFile>;

@@ -34,7 +34,7 @@ const streamSettings = z
   })
   .prefault({});
 
-export type StreamSettings = z.output<typeof streamSettings>;
+type StreamSettings = z.output<typeof streamSettings>;
 
 /** A lookup table is kept as the partner has it: without a mapping, and what is gone there is deleted here. */
 const tableSettings = z
@@ -45,21 +45,6 @@ const tableSettings = z
 const FORMS = ['webhook', 'slack', 'teams', 'teams-card', 'mail'] as const;
 export type NoticeForm = (typeof FORMS)[number];
 
-export interface Notify {
-  /** An address, or a reference to one; for mail always a reference. */
-  url: string;
-  /** The format that the receiver takes. */
-  form: NoticeForm;
-  /** Secret that signs what is sent. */
-  secret?: string | undefined;
-  /** When the daily digest is sent, HH:MM in the tenant's time zone. */
-  digest?: string | undefined;
-  timezone: string;
-  /** Only for mail. */
-  from?: string | undefined;
-  to?: string[] | undefined;
-}
-
 export const timezone = z
   .string()
   .refine((zone) => IANAZone.isValidZone(zone), 'expected a time zone such as Europe/Berlin');
@@ -69,36 +54,40 @@ const isWebAddress = (url: string): boolean => z.url({ protocol: /^https?$/ }).s
 const address = z.string(ADDRESS).refine((url) => isSecretRef(url) || isWebAddress(url), ADDRESS);
 const mailbox = z.email('expected an e-mail address');
 
+const notice = z
+  .strictObject({
+    /** An address, or a reference to one; for mail always a reference. */
+    url: address,
+    /** The format that the receiver takes. */
+    form: z.enum(FORMS, `expected one of ${FORMS.join(', ')}`).default('webhook'),
+    /** Secret that signs what is sent. */
+    secret: secretRef.optional(),
+    /** When the daily digest is sent, HH:MM in the tenant's time zone. */
+    digest: z
+      .string('expected a time in quotes such as "08:00"')
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
+      .optional(),
+    timezone: timezone.default('UTC'),
+    /** Only for mail. */
+    from: mailbox.optional(),
+    to: z.array(mailbox, 'expected a list of e-mail addresses').min(1, 'expected at least one').optional(),
+  })
+  .superRefine(({ form, url, from, to }, context) => {
+    const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (form !== 'mail') return;
+    if (!isSecretRef(url)) refuse('url', 'expected a reference to smtps://USER:PASSWORD@HOST: env:NAME or file:PATH');
+    if (from === undefined) refuse('from', 'expected the e-mail address that mail comes from');
+    if (to === undefined) refuse('to', 'expected a list of e-mail addresses');
+  });
+
+export type Notify = z.output<typeof notice>;
+
 /**
  * Where new holds and alarms are sent: an address, or with it the receiver's format, a signing secret and the time of a
  * daily digest.
  */
 export const notify = z.union(
-  [
-    address.transform((url): Notify => ({ url, form: 'webhook', timezone: 'UTC' })),
-    z
-      .strictObject({
-        url: address,
-        form: z.enum(FORMS, `expected one of ${FORMS.join(', ')}`).default('webhook'),
-        secret: secretRef.optional(),
-        digest: z
-          .string('expected a time in quotes such as "08:00"')
-          .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
-          .optional(),
-        timezone: timezone.default('UTC'),
-        /** Only for mail. */
-        from: mailbox.optional(),
-        to: z.array(mailbox, 'expected a list of e-mail addresses').min(1, 'expected at least one').optional(),
-      })
-      .superRefine(({ form, url, from, to }, context) => {
-        const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-        if (form !== 'mail') return;
-        if (!isSecretRef(url))
-          refuse('url', 'expected a reference to smtps://USER:PASSWORD@HOST: env:NAME or file:PATH');
-        if (from === undefined) refuse('from', 'expected the e-mail address that mail comes from');
-        if (to === undefined) refuse('to', 'expected a list of e-mail addresses');
-      }),
-  ],
+  [address.transform((url): Notify => ({ url, form: 'webhook', timezone: 'UTC' })), notice],
   'expected an https address, or { url, form, secret, digest, timezone, from, to }',
 );
 
@@ -174,7 +163,7 @@ export function unknownNames({
 }: {
   [Name in NameMap]?: Overrides[Name] | undefined;
 }) {
-  const paged = pagedLists();
+  const paged = allEndpoints().flatMap(({ id, list }) => (list?.paging === undefined ? [] : [id]));
   const pagesOf = (operation: string) => (paged.includes(operation) ? [] : undefined);
   const read = fieldsRead();
   const fieldsOf = (operation: string) => read.get(operation);
@@ -203,10 +192,6 @@ function unknownIn(
     const unknown = Object.keys(names).filter((name) => !known.includes(name));
     return unknown.map((name) => at([operation, name], `expected one of ${known.join(', ')}`));
   });
-}
-
-function pagedLists(): string[] {
-  return allEndpoints().flatMap(({ id, list }) => (list?.paging === undefined ? [] : [id]));
 }
 
 /** The fields of each list whose records land, or whose files are copied. */

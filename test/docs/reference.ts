@@ -22,16 +22,20 @@ import { settingsReference } from './settings.ts';
 
 /** The reference of commands, file keys, holds, states, source paths, fields and metrics, as Markdown. */
 export async function referencePage(): Promise<string> {
-  const all = await Promise.all(Object.values(GROUPS).flat().map(defined));
+  const all = await Promise.all(
+    Object.values(GROUPS)
+      .flatMap(Object.entries<Listed>)
+      .map(defined),
+  );
   const commands = ['## Commands', ...all.flatMap((command) => commandLines(command, 'hirebridge'))];
   const head = ['# Reference', '', 'Written by `node test/docs/reference.ts`; a test keeps it equal.', ''];
   const lines = [...eventLines(dispatch), '', ...(await catalogues()).map(wrapped), '', ...commands.map(wrap)];
   return `${[...head, settingsReference(), '', ...lines].join('\n')}\n`;
 }
 
-async function defined([name, , define]: Listed): Promise<Command> {
+async function defined([name, [, module]]: [string, Listed]): Promise<Command> {
   const command = new Command(name);
-  (await define())(command, async () => undefined);
+  (await module()).commands[name]?.(command, async () => undefined);
   return command;
 }
 

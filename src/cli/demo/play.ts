@@ -59,7 +59,8 @@ export async function playHires(play: Play): Promise<Seen> {
     play.screen.show(seen.views, new Set(held.keys()));
     const holdId = held.get(String(play.cast.noStartDate.jobCandidateId));
     if (holdId !== undefined) holdAnswered ??= answerHold(play, holdId);
-    if (isOver(seen, play) || stop.aborted || performance.now() > until) {
+    const isOver = seen.views.length === Object.keys(play.cast).length && seen.views.every(({ verified }) => verified);
+    if (isOver || stop.aborted || performance.now() > until) {
       await Promise.all([script, holdAnswered]);
       return seen;
     }
@@ -78,10 +79,6 @@ async function look({ stage, cast }: Pick<Play, 'stage' | 'cast'>): Promise<Seen
   const employees = await stage.hris.employees();
   const people = new Map(Object.values(cast).map((one) => [String(one.jobCandidateId), String(one.candidateId)]));
   return { ledger, employees, views: observeHires(ledger, employees, people, stage.company) };
-}
-
-function isOver({ views }: Seen, { cast }: Play): boolean {
-  return views.length === Object.keys(cast).length && views.every((view) => view.verified);
 }
 
 /** The recruiter's five hires, one of them made while no worker runs. */

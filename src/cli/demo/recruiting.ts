@@ -58,7 +58,6 @@ export interface StoryFacts {
   bookingScheduleId: string;
 }
 
-/** One thing that both sides have records of. */
 interface Judged {
   what: string;
   /** Its value in the partner's own records. */
@@ -284,7 +283,6 @@ export function describeStory(judged: readonly Judged[]): string {
   return renderTable(['judged', 'hiring platform', 'HR system, or expected', 'agrees'], lines);
 }
 
-/** A person who will be hired. */
 interface Recruit {
   jobCandidateId: number;
   candidateId: number;
@@ -292,7 +290,6 @@ interface Recruit {
   story: string;
 }
 
-/** The demo's five hires, by what happens to them. */
 const STORIES = {
   plain: 'hired',
   together: 'hired in the same event',

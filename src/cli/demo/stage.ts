@@ -118,7 +118,6 @@ export async function buildStage({ dataDir, seed, hris: kind, story: name }: Sta
   };
 }
 
-/** Sets up an AI interview and a calendar at the hiring platform. */
 async function prepareStory(partner: PartnerClient, control: ControlClient): Promise<StoryFacts> {
   const { items: jobs } = await partner.readAll(contract.jobs.list, { query: { status: 'ACTIVE' } });
   const made = (await control.act('createAssessment', { title: 'First interview' })) as { assessmentId: string };
@@ -412,7 +411,6 @@ fields:
   description: { template: "Cost centre {requisition.costCentre}" }
 `;
 
-/** The position that the second customer opens in its HR system. */
 const REQUISITION = 'REQ-1';
 
 /** Both sides of the second tenant, to act on them and to count their records. */
@@ -422,7 +420,6 @@ interface SecondTenant {
   referenceField: string;
 }
 
-/** Creates the custom fields that its tenant file names. */
 async function defineFields(partner: PartnerClient): Promise<Pick<SecondFacts, 'referenceField' | 'employeeIdField'>> {
   const define = async (entityType: 'job' | 'candidate', fieldLabel: string): Promise<string> => {
     const { data } = await partner.customFields.create({ body: { entityType, fieldLabel, fieldType: 'text' } });
@@ -432,7 +429,6 @@ async function defineFields(partner: PartnerClient): Promise<Pick<SecondFacts, '
   return { referenceField, employeeIdField: await define('candidate', 'Employee ID') };
 }
 
-/** Creates the HR system's table of open positions. */
 function makePositions(hrisFile: string): void {
   const database = new DatabaseSync(hrisFile);
   database.exec(`create table requisitions (id text primary key, title text, description text,

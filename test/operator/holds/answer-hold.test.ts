@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createAnswerRound } from '../../../activities/hear-answer.ts';
 import { askAbout } from '../../../activities/reconcile/baseline.ts';
+import { answeredManyText } from '../../../src/cli/hold.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
 import { createRootLogger } from '../../../src/log.ts';
-import { answeredManyText, answerHold, answerHolds, checkAnswer, readHold } from '../../../src/operator/holds.ts';
+import { answerHold, answerHolds, checkAnswer, readHold } from '../../../src/operator/holds.ts';
 import { closeCreditGate, passCreditGate } from '../../../src/store/enrolments.ts';
 import { listConflicts, settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { insertHires } from '../../../src/store/hires.ts';

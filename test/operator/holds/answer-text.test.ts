@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answeredText } from '../../../src/operator/holds.ts';
+import { answeredText } from '../../../src/cli/hold.ts';
 
 test('whoever answers moved is told what the employee waits for, and what to do if it never comes', () => {
   const told = answeredText('1f2e3d4c', 'moved');

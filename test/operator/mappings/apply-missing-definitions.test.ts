@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { applyMissingDefinitions, readCustomFields } from '../../../src/operator/discover.ts';
+import { applyMissingDefinitions } from '../../../src/cli/discover.ts';
+import { readCustomFields } from '../../../src/operator/write-ids.ts';
 import { everyStream } from '../../../src/streams/streams.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
