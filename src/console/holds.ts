@@ -13,7 +13,7 @@ import {
   type HoldAnswer,
   type HoldView,
   holdUnknown,
-  pageOfHolds,
+  listHolds,
   readHold,
   takesOf,
 } from '../operator/holds.ts';
@@ -65,7 +65,7 @@ function addList(app: ConsoleApp): void {
     const after = placeAsked(c, 2) as [number, string] | undefined;
     const wanted = queryOf(c, 'code');
     const filter = { tenantIds, code: wanted, all: all === 'yes', after, limit: PAGE_ROWS + 1 };
-    const found = await pageOfHolds(c.get('store'), filter);
+    const found = await listHolds(c.get('store'), filter);
     const { shown, ways } = paged(c, found, ({ openedAt, holdId }) => [Date.parse(openedAt), holdId]);
     const title = wanted === undefined ? 'Holds' : `Holds: ${wanted}`;
     const closed = html`<label class="inline"><input type="checkbox" name="all" value="yes"${

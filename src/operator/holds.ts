@@ -7,12 +7,12 @@ import { audit } from '../store/audit.ts';
 import { hasUndecided, undecidedAmong } from '../store/field-conflicts.ts';
 import {
   earlierAnswers,
+  type HoldFilter,
   listHolds as listRows,
   questionAfter,
   readHold as readRow,
   answerHold as writeAnswer,
 } from '../store/holds.ts';
-import { type HoldFilter, listHoldsPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HoldRow } from '../store/schema.ts';
 import { signalHire } from '../temporal/hire-client.ts';
@@ -20,10 +20,7 @@ import type { OperatorParts } from './open-tenant.ts';
 import { assertNotRemoved } from './tenants.ts';
 
 /** Holds with their age, oldest first; closed ones only with `all`. */
-export async function listHolds(
-  store: Store,
-  filter: { tenantId?: string | undefined; all?: boolean },
-): Promise<(HoldView & { ageMs: number })[]> {
+export async function listHolds(store: Store, filter: HoldFilter): Promise<(HoldView & { ageMs: number })[]> {
   return (await listRows(store, filter)).map(viewAged);
 }
 
@@ -288,9 +285,4 @@ function answerText(answer: string, isOfHire: boolean): string {
 export function answerDoes(answer: string, isOfHire: boolean): string {
   const { does = '', doesForTenant = does } = entryOf(answer) ?? {};
   return isOfHire ? does : doesForTenant;
-}
-
-/** Lists for paging: each row carries the place where the next page begins. */
-export async function pageOfHolds(store: Store, filter: HoldFilter): Promise<(HoldView & { ageMs: number })[]> {
-  return (await listHoldsPage(store, filter)).map(viewAged);
 }

@@ -8,7 +8,7 @@ import { countBegun, countHires } from '../store/hires.ts';
 import { countOpenHolds, listHolds } from '../store/holds.ts';
 import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../store/inbox.ts';
 import { countRefusedPairs } from '../store/linked-pairs.ts';
-import { countBegunByHour, countHoldCauses, type HoldCause, listHoldsPage } from '../store/listings.ts';
+import { countBegunByHour, countHoldCauses, type HoldCause } from '../store/listings.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { listAnswers, listProcesses, type Role, type SeenProcess } from '../store/processes.ts';
 import { countQuarantined } from '../store/quarantine.ts';
@@ -394,7 +394,7 @@ export async function readOverview(
   const isShown = (tenantId: string | undefined): boolean =>
     scope === undefined || tenantId === undefined || scope.includes(tenantId);
   const causes = counted.map(async ({ oldestAt, ...cause }) => {
-    const rows = await listHoldsPage(store, { tenantIds: scope, code: cause.code, limit: MOST_NAMED });
+    const rows = await listHolds(store, { tenantIds: scope, code: cause.code, limit: MOST_NAMED });
     return { ...cause, oldestMs: now - oldestAt, oldest: rows.map((row) => holdFacts(row, now)) };
   });
   const rows = new Map(states.map((row) => [row.tenant_id, row]));

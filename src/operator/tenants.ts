@@ -11,12 +11,13 @@ import {
   resumeByPerson,
   type TenantAct,
 } from '../store/applied-tenants.ts';
-import { audit, readAudit } from '../store/audit.ts';
+import { audit } from '../store/audit.ts';
 import { readBoundToHris } from '../store/change-hris.ts';
 import { freeze, observes, thaw } from '../store/freezes.ts';
 import { countHires } from '../store/hires.ts';
 import { countHoldsLeft } from '../store/holds.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
+import { listAudit } from '../store/listings.ts';
 import { listObserved, requestStarts } from '../store/observed-hires.ts';
 import type { Store, StoreTables } from '../store/open-store.ts';
 import type { AuditRow } from '../store/schema.ts';
@@ -60,7 +61,7 @@ export async function listTenants(store: Store): Promise<TenantView[]> {
 /** @throws ConnectorError TENANT_UNKNOWN */
 export async function showTenant(store: Store, tenantId: string): Promise<TenantDetails> {
   const applied = await findApplied(store, tenantId);
-  const audit = await readAudit(store, tenantId, SHOWN_ACTS);
+  const audit = await listAudit(store, { tenantIds: [tenantId], limit: SHOWN_ACTS });
   return {
     ...viewOf(applied),
     mode: applied.receives.mode ?? 'live',

@@ -209,6 +209,7 @@ export function changePerson(people: People, event: PersonEvent, facts: Facts): 
 }
 
 const unowned = { owner: undefined, isAbandoned: false, companies: [] } as const;
+const nothing = { ...unowned, recorded: undefined, employees: [], creating: [] } as const;
 
 function isOwner({ owner }: Person, hire: HireRef): boolean {
   return owner !== undefined && isSameHire(owner, hire);
@@ -405,7 +406,7 @@ function absorb({ subject, others }: People, other: Person): People {
     employees: newestFirst([...subject.employees, ...other.employees]),
     creating: [...subject.creating, ...other.creating],
   };
-  const emptied: Person = { ...other, ...unowned, candidates: [], recorded: undefined, employees: [], creating: [] };
+  const emptied: Person = { ...other, ...nothing, candidates: [] };
   return { subject: merged, others: [...others.filter((one) => one !== other), emptied] };
 }
 
@@ -431,18 +432,7 @@ function newestFirst(employees: readonly Employed[]): Employed[] {
 
 /** A person of whom nothing is known. */
 export function unknownPerson(id: string, connection: string, candidates: readonly Candidate[]): Person {
-  return {
-    id,
-    connection,
-    version: 0,
-    candidates,
-    owner: undefined,
-    isAbandoned: false,
-    recorded: undefined,
-    companies: [],
-    employees: [],
-    creating: [],
-  };
+  return { id, connection, version: 0, candidates, ...nothing };
 }
 
 /** Only candidate ids are left, so there is nothing to keep. */

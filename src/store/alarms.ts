@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import { didChange, has, type Store } from './open-store.ts';
+import { countOf, didChange, given, has, type Store, tenantsIn } from './open-store.ts';
 import { type AlarmKind, type AlarmRow, derivedAlarms } from './schema.ts';
+import { changeTenant } from './tenant-states.ts';
 
 /** The activity of one hire, or the value of one field, that an alarm is about. */
 export interface AlarmKey {
@@ -27,7 +28,7 @@ export async function noteTrouble(
   afterMs: number,
 ): Promise<{ raised: boolean; times: number }> {
   const { reason, message } = trouble;
-  const key = { tenant_id: trouble.tenantId, kind: trouble.kind, subject: trouble.subject };
+  const key = alarmColumns(trouble);
   const { times } = await store.kysely
     .insertInto('alarms')
     .values({ ...key, reason, message, since: store.now, last_seen_at: store.now, times: 1 })
@@ -38,12 +39,11 @@ export async function noteTrouble(
     )
     .returning('times')
     .executeTakeFirstOrThrow();
-  const raised = await rowOf(store, trouble)
+  const raising = rowOf(store, trouble)
     .set({ raised_at: store.now })
     .where('raised_at', 'is', null)
-    .where(sql<boolean>`since + ${afterMs} <= ${store.now}`)
-    .executeTakeFirst();
-  return { raised: raised.numUpdatedRows === 1n, times };
+    .where(sql<boolean>`since + ${afterMs} <= ${store.now}`);
+  return { raised: await didChange(raising), times };
 }
 
 /** Leaves the next `ms` out of the trouble's age: the work waits, so nobody can tell whether it would fail. */
@@ -56,11 +56,8 @@ export async function postponeTrouble(store: Store, key: AlarmKey, ms: number): 
 
 /** Ends trouble. Returns whether an alarm was raised for it. */
 export async function clearTrouble(store: Store, key: AlarmKey): Promise<boolean> {
-  const row = await store.kysely
-    .deleteFrom('alarms')
-    .where(has({ tenant_id: key.tenantId, kind: key.kind, subject: key.subject }))
-    .returning('raised_at')
-    .executeTakeFirst();
+  const gone = store.kysely.deleteFrom('alarms').where(has(alarmColumns(key)));
+  const row = await gone.returning('raised_at').executeTakeFirst();
   return row !== undefined && row.raised_at !== null;
 }
 
@@ -75,9 +72,8 @@ export async function forgetTrouble(store: Store, kind: AlarmKind, unseenMs: num
 
 /** Every raised alarm, oldest first. */
 export async function listAlarms(store: Store, tenantId?: string): Promise<AlarmRow[]> {
-  let query = store.kysely.selectFrom('alarms').selectAll().where('raised_at', 'is not', null).orderBy('since');
-  if (tenantId !== undefined) query = query.where('tenant_id', '=', tenantId);
-  return query.execute();
+  const raised = store.kysely.selectFrom('alarms').selectAll().where('raised_at', 'is not', null).orderBy('since');
+  return raised.where(given({ tenant_id: tenantId })).execute();
 }
 
 /** The newest failure of a stream or a hire, even if it is too young to be an alarm. */
@@ -93,9 +89,11 @@ export async function readTrouble(store: Store, tenantId: string, of: string): P
 }
 
 function rowOf(store: Store, key: AlarmKey) {
-  return store.kysely
-    .updateTable('alarms')
-    .where(has({ tenant_id: key.tenantId, kind: key.kind, subject: key.subject }));
+  return store.kysely.updateTable('alarms').where(has(alarmColumns(key)));
+}
+
+function alarmColumns({ tenantId: tenant_id, kind, subject }: AlarmKey) {
+  return { tenant_id, kind, subject };
 }
 
 /**
@@ -171,13 +169,9 @@ export async function countStuck(store: Store, unknownMs: number): Promise<Stuck
 
 /** Tenants with an open hold or a raised alarm that was not notified yet. */
 export async function tenantsToTell(store: Store): Promise<Set<string>> {
-  const rows = await store.kysely
-    .selectFrom('holds')
-    .select('tenant_id')
-    .where(sql<boolean>`notified_at is null and closed_at is null`)
-    .union(untoldAlarms(store).select('tenant_id'))
-    .execute();
-  return new Set(rows.map((row) => row.tenant_id));
+  const holds = store.kysely.selectFrom('holds').select('tenant_id');
+  const untold = holds.where(sql<boolean>`notified_at is null and closed_at is null`);
+  return tenantsIn(untold.union(untoldAlarms(store).select('tenant_id')));
 }
 
 /** A tenant's raised alarms that were not notified yet, oldest first. */
@@ -191,13 +185,9 @@ function untoldAlarms(store: Store) {
 
 export async function markAlarmNotified(
   store: Store,
-  { tenant_id, kind, subject }: Pick<AlarmRow, 'tenant_id' | 'kind' | 'subject'>,
+  { tenant_id: tenantId, kind, subject }: Pick<AlarmRow, 'tenant_id' | 'kind' | 'subject'>,
 ): Promise<void> {
-  await store.kysely
-    .updateTable('alarms')
-    .set({ notified_at: store.now })
-    .where(has({ tenant_id, kind, subject }))
-    .execute();
+  await rowOf(store, { tenantId, kind, subject }).set({ notified_at: store.now }).execute();
 }
 
 /** Reserves the right to notify this tenant's address for `ms`; false while another process has it. */
@@ -212,7 +202,7 @@ export async function leaseNotices(store: Store, tenantId: string, ms: number): 
 }
 
 export async function releaseNotices(store: Store, tenantId: string): Promise<void> {
-  await store.kysely.updateTable('tenants').set({ notify_until: null }).where('tenant_id', '=', tenantId).execute();
+  await changeTenant(store, tenantId, { notify_until: null });
 }
 
 /** Each list names at most this many; the counts cover all. */
@@ -235,13 +225,8 @@ export interface Digest {
 
 /** The tenant's digest of a span (ms since 1970). What is open is reported as of now. */
 export async function readDigest(store: Store, tenantId: string, from: number, to: number): Promise<Digest> {
-  const [ended, done, begun, open] = await readHires(store, tenantId, from, to);
   const holds = store.kysely.selectFrom('holds').where('tenant_id', '=', tenantId);
-  const opened = await holds
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('opened_at', '>=', from)
-    .where('opened_at', '<', to)
-    .executeTakeFirstOrThrow();
+  const opened = await countOf(holds.where('opened_at', '>=', from).where('opened_at', '<', to));
   const waiting = await holds
     .select(['hold_id', 'job_candidate_id', 'code', 'opened_at'])
     .where('closed_at', 'is', null)
@@ -251,8 +236,8 @@ export async function readDigest(store: Store, tenantId: string, from: number, t
     tenantId,
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    hires: { begun, ended, open, done },
-    holds: { opened: opened.count, open: waiting.length, waiting: waiting.slice(0, MOST_NAMED).map(holdFacts) },
+    hires: await readHires(store, tenantId, from, to),
+    holds: { opened, open: waiting.length, waiting: waiting.slice(0, MOST_NAMED).map(holdFacts) },
     alarms: (await listAlarms(store, tenantId)).map(({ kind, subject, reason, message }) => ({
       kind,
       subject,
@@ -262,12 +247,7 @@ export async function readDigest(store: Store, tenantId: string, from: number, t
   };
 }
 
-async function readHires(
-  store: Store,
-  tenantId: string,
-  from: number,
-  to: number,
-): Promise<[ended: Record<string, number>, done: string[], begun: number, open: number]> {
+async function readHires(store: Store, tenantId: string, from: number, to: number): Promise<Digest['hires']> {
   const own = store.kysely.selectFrom('hires').where('tenant_id', '=', tenantId);
   const over = await own
     .select(['job_candidate_id', 'state'])
@@ -276,17 +256,13 @@ async function readHires(
     .where('state', '!=', 'before-go-live')
     .orderBy('ended_at')
     .execute();
-  const count = own.select((eb) => eb.fn.countAll<number>().as('count'));
-  const begun = await count
-    .where('opened_at', '>=', from)
-    .where('opened_at', '<', to)
-    .where('state', '!=', 'before-go-live')
-    .executeTakeFirstOrThrow();
-  const open = await count.where('state', '=', 'open').executeTakeFirstOrThrow();
+  const opened = own.where('opened_at', '>=', from).where('opened_at', '<', to);
+  const begun = await countOf(opened.where('state', '!=', 'before-go-live'));
+  const open = await countOf(own.where('state', '=', 'open'));
   const byState = Map.groupBy(over, ({ state }) => state);
   const ended = Object.fromEntries([...byState].map(([state, rows]) => [state, rows.length]));
   const done = (byState.get('done') ?? []).slice(0, MOST_NAMED).map((row) => row.job_candidate_id);
-  return [ended, done, begun.count, open.count];
+  return { begun, ended, open, done };
 }
 
 function holdFacts(row: { hold_id: string; job_candidate_id: string | null; code: string; opened_at: number }) {
@@ -301,5 +277,5 @@ function holdFacts(row: { hold_id: string; job_candidate_id: string | null; code
 
 /** Records that the tenant was sent its digest of this day. */
 export async function recordDigest(store: Store, tenantId: string, day: string): Promise<void> {
-  await store.kysely.updateTable('tenants').set({ digested_on: day }).where('tenant_id', '=', tenantId).execute();
+  await changeTenant(store, tenantId, { digested_on: day });
 }

@@ -4,7 +4,7 @@ import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
 import { closeAllHolds } from './holds.ts';
-import { has, inTransaction, type Store, type StoreTables } from './open-store.ts';
+import { didChange, findsAny, has, inTransaction, put, type Store, type StoreTables } from './open-store.ts';
 import { giveUpPeople, lapseCreating, nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
@@ -110,7 +110,7 @@ function appliedTenant(row: TenantRow): AppliedTenant {
     pausedCode: row.paused_code,
     appliedAt: Number(row.applied_at),
     appliedBy: row.applied_by ?? '',
-    endedAt: numberOr(row.ended_at),
+    endedAt: row.ended_at,
   };
 }
 
@@ -128,7 +128,7 @@ export async function applyDefinitions(
   return changeTenants(store, async (trx, version) => {
     const rows = await trx.kysely.selectFrom('tenants').select(['tenant_id', 'version', 'state', 'receives']).execute();
     const known = new Map(rows.map((row) => [row.tenant_id, row]));
-    const isStale = ({ tenantId, over }: Application) => numberOr(known.get(tenantId)?.version) !== over;
+    const isStale = ({ tenantId, over }: Application) => (known.get(tenantId)?.version ?? null) !== over;
     if (applications.some(isStale)) return false;
     for (const { tenantId } of applications)
       if ((await erasingTenant(trx, tenantId)) !== undefined) throw tenantErasing(tenantId);
@@ -211,41 +211,32 @@ function namesNoCompany(row: Pick<TenantRow, 'receives'> | undefined): boolean {
   return receives !== null && (JSON.parse(receives) as Receives).company === undefined;
 }
 
-function numberOr(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : value;
-}
-
 async function writeDefinition(
   { kysely, now }: Store,
   { tenantId, file, files, receives }: Definition,
   { version, by, isBack }: { version: number; by: string; isBack: boolean },
 ): Promise<void> {
-  const written = {
-    version,
-    file,
-    files: JSON.stringify(files),
-    receives: JSON.stringify(receives),
-    applied_at: now,
-    applied_by: by,
-    ...(isBack ? { state: 'active' as const, removed_at: null, ended_at: null } : {}),
-  };
-  await kysely
-    .insertInto('tenants')
-    .values({ tenant_id: tenantId, state: 'active', ...written })
-    .onConflict((c) => c.column('tenant_id').doUpdateSet(written))
-    .execute();
+  const texts = { file, files: JSON.stringify(files), receives: JSON.stringify(receives) };
+  const applied = { version, ...texts, applied_at: now, applied_by: by };
+  const row = { tenant_id: tenantId, state: 'active' as const, ...applied, removed_at: null, ended_at: null };
+  const back = isBack ? (['state', 'removed_at', 'ended_at'] as const) : [];
+  const set = ['version', 'file', 'files', 'receives', 'applied_at', 'applied_by', ...back] as const;
+  await put({ kysely }, 'tenants', [row], { key: ['tenant_id'], set });
 }
 
 /** Runs one change of tenants under the next version. The whole installation runs one such change at a time. */
 export async function changeTenants<T>(store: Store, change: (trx: Store, version: number) => Promise<T>): Promise<T> {
-  return store.kysely.transaction().execute(async (kysely) => {
-    const { tenants_version: version } = await kysely
-      .updateTable('installation')
-      .set({ tenants_version: sql<number>`tenants_version + 1` })
-      .returning('tenants_version')
-      .executeTakeFirstOrThrow();
-    return change({ ...store, kysely }, version);
-  });
+  return inTransaction(store, async (trx) => change(trx, await nextVersion(trx)));
+}
+
+/** The number of a change of tenants, in its transaction. */
+export async function nextVersion({ kysely }: Store): Promise<number> {
+  const { tenants_version: version } = await kysely
+    .updateTable('installation')
+    .set({ tenants_version: sql<number>`tenants_version + 1` })
+    .returning('tenants_version')
+    .executeTakeFirstOrThrow();
+  return version;
 }
 
 /** A person, and the tenant that they act upon. */
@@ -268,8 +259,7 @@ export async function pauseByPerson(store: Store, act: TenantAct): Promise<boole
         paused_key: null,
       })
       .where('tenant_id', '=', act.tenantId)
-      .where('state', '!=', 'removed')
-      .executeTakeFirst(),
+      .where('state', '!=', 'removed'),
   );
 }
 
@@ -279,8 +269,7 @@ export async function resumeByPerson(store: Store, act: TenantAct): Promise<bool
     trx.kysely
       .updateTable('tenants')
       .set({ version, state: 'active', paused_code: null, paused_message: null, paused_at: null })
-      .where(has({ tenant_id: act.tenantId, state: 'paused', paused_code: PAUSED_BY_PERSON }))
-      .executeTakeFirst(),
+      .where(has({ tenant_id: act.tenantId, state: 'paused', paused_code: PAUSED_BY_PERSON })),
   );
 }
 
@@ -294,7 +283,7 @@ export async function removeTenant(store: Store, act: TenantAct): Promise<boolea
 
 /** The same within a running change of tenants. */
 export async function removeApplied(trx: Store, version: number, { tenantId, by }: TenantAct): Promise<boolean> {
-  const { numUpdatedRows } = await trx.kysely
+  const removing = trx.kysely
     .updateTable('tenants')
     .set({
       version,
@@ -305,10 +294,10 @@ export async function removeApplied(trx: Store, version: number, { tenantId, by 
     })
     .where('tenant_id', '=', tenantId)
     .where('version', 'is not', null)
-    .where('state', '!=', 'removed')
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) await audit(trx, { by, tenantId, act: 'removed' });
-  return numUpdatedRows > 0n;
+    .where('state', '!=', 'removed');
+  const isRemoved = await didChange(removing);
+  if (isRemoved) await audit(trx, { by, tenantId, act: 'removed' });
+  return isRemoved;
 }
 
 /**
@@ -317,13 +306,11 @@ export async function removeApplied(trx: Store, version: number, { tenantId, by 
  */
 export async function recordEnd(store: Store, tenantId: string): Promise<void> {
   await inTransaction(store, async (trx) => {
-    const { kysely } = trx;
-    const { numUpdatedRows } = await kysely
+    const ending = trx.kysely
       .updateTable('tenants')
       .set({ ended_at: sql<number>`coalesce(ended_at, ${store.now})` })
-      .where(has({ tenant_id: tenantId, state: 'removed' }))
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) return;
+      .where(has({ tenant_id: tenantId, state: 'removed' }));
+    if (!(await didChange(ending))) return;
     await giveUpPeople(trx, tenantId);
     await lapseCreating(trx, tenantId);
     await closeAllHolds(trx, tenantId);
@@ -333,28 +320,23 @@ export async function recordEnd(store: Store, tenantId: string): Promise<void> {
 async function change(
   store: Store,
   entry: AuditEntry,
-  update: (trx: Store, version: number) => Promise<{ numUpdatedRows: bigint }>,
+  update: (trx: Store, version: number) => Parameters<typeof didChange>[0],
 ): Promise<boolean> {
   return changeTenants(store, async (trx, version) => {
-    if ((await update(trx, version)).numUpdatedRows === 0n) return false;
+    if (!(await didChange(update(trx, version)))) return false;
     await audit(trx, entry);
     return true;
   });
 }
 
-/** Whether a tenant of that name was ever applied, including removed ones. */
 /** Tenants that were ever applied, by name. */
 export async function appliedNames({ kysely }: StoreTables): Promise<string[]> {
   const rows = await kysely.selectFrom('tenants').select('tenant_id').where('version', 'is not', null).execute();
   return rows.map((row) => row.tenant_id);
 }
 
+/** Whether a tenant of that name was ever applied, including removed ones. */
 export async function isApplied({ kysely }: StoreTables, tenantId: string): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('tenants')
-    .select('version')
-    .where('tenant_id', '=', tenantId)
-    .where('version', 'is not', null)
-    .executeTakeFirst();
-  return row !== undefined;
+  const own = kysely.selectFrom('tenants').select('version').where('tenant_id', '=', tenantId);
+  return findsAny(own.where('version', 'is not', null));
 }

@@ -83,17 +83,6 @@ export async function noteLook(store: Store, { by, tenantId, what, of, isReveale
   await audit(store, { by, tenantId, act: isRevealed ? 'revealed' : 'looked', details: what, subject });
 }
 
-/** Acts on one tenant, latest first. */
-export async function readAudit(store: Store, tenantId: string, limit: number): Promise<AuditRow[]> {
-  return store.kysely
-    .selectFrom('audit')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .orderBy('at', 'desc')
-    .limit(limit)
-    .execute();
-}
-
 interface Head {
   chain: string;
   seq: number;

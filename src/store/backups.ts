@@ -185,13 +185,14 @@ export async function readRestore(store: Store): Promise<Restore | undefined> {
   const hires = await kysely
     .selectFrom('hires')
     .leftJoin('person_keys', (join) => sameHire('person_keys', 'hires')(join).on('person_keys.kind', '=', 'employee'))
-    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.state', 'hires.employee_id', 'person_keys.how'])
+    .select(['hires.tenant_id', 'hires.job_candidate_id as jobCandidateId', 'hires.state'])
+    .select(['hires.employee_id as employeeId', 'person_keys.how'])
     .where('hires.opened_at', '>=', at)
     .orderBy('hires.opened_at')
     .execute();
   const holds = await kysely
     .selectFrom('holds')
-    .select(['tenant_id', 'hold_id', 'job_candidate_id', 'code', 'closed_at'])
+    .select(['tenant_id', 'hold_id as holdId', 'job_candidate_id as jobCandidateId', 'code', 'closed_at'])
     .where('opened_at', '>=', at)
     // Others closed because their cause is gone, or another question took their place.
     .where((eb) => eb.or([eb('closed_at', 'is', null), eb('answered_at', 'is not', null)]))
@@ -204,22 +205,10 @@ export async function readRestore(store: Store): Promise<Restore | undefined> {
     tenants: tenants.map(({ tenant_id: tenantId, fully_reconciled_at: full, baseline_done_at: baseline }) => ({
       tenantId,
       isCompared: baseline !== null && full !== null,
-      takenUp: hires
-        .filter((hire) => hire.tenant_id === tenantId)
-        .map((hire) => ({
-          jobCandidateId: hire.job_candidate_id,
-          state: hire.state,
-          employeeId: hire.employee_id,
-          how: hire.how,
-        })),
+      takenUp: hires.filter((hire) => hire.tenant_id === tenantId).map(({ tenant_id: _of, ...hire }) => hire),
       asked: holds
         .filter((hold) => hold.tenant_id === tenantId)
-        .map((hold) => ({
-          holdId: hold.hold_id,
-          jobCandidateId: hold.job_candidate_id,
-          code: hold.code,
-          isOpen: hold.closed_at === null,
-        })),
+        .map(({ tenant_id: _of, closed_at: closedAt, ...hold }) => ({ ...hold, isOpen: closedAt === null })),
     })),
   };
 }

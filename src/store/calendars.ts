@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { audit } from './audit.ts';
-import { batchesOf, fromInserted, has, type Store } from './open-store.ts';
+import { didChange, has, inTransaction, put, type Store } from './open-store.ts';
 import type { CalendarEvent, CalendarFeed } from './push-tables.ts';
 
 // Booked slots as calendars show them, and the addresses that serve them.
@@ -18,31 +18,8 @@ export async function saveCalendar(
   { events, endedBefore }: { events: readonly Omit<CalendarEvent, 'changed_at'>[]; endedBefore: string },
 ): Promise<void> {
   await kysely.transaction().execute(async (trx) => {
-    for (const some of batchesOf(events, 100))
-      await trx
-        .insertInto('calendar_events')
-        .values(some.map((event) => ({ ...event, changed_at: now })))
-        .onConflict((c) =>
-          c
-            .columns(['tenant_id', 'booking_id'])
-            .doUpdateSet(
-              fromInserted(
-                'schedule_id',
-                'title',
-                'timezone',
-                'entity_type',
-                'entity_id',
-                'starts_at',
-                'ends_at',
-                'attendance',
-                'sequence',
-                'changed_at',
-                'missed',
-                'cancelled_at',
-              ),
-            ),
-        )
-        .execute();
+    const rows = events.map((event) => ({ ...event, changed_at: now }));
+    await put({ kysely: trx }, 'calendar_events', rows, { key: ['tenant_id', 'booking_id'], set: SHOWN });
     await trx
       .deleteFrom('calendar_events')
       .where('tenant_id', '=', tenantId)
@@ -50,6 +27,12 @@ export async function saveCalendar(
       .execute();
   });
 }
+
+/** What may change of a booking. */
+const SHOWN = [
+  ...(['schedule_id', 'title', 'timezone', 'entity_type', 'entity_id', 'starts_at', 'ends_at'] as const),
+  ...(['attendance', 'sequence', 'changed_at', 'missed', 'cancelled_at'] as const),
+];
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
@@ -85,14 +68,13 @@ export async function revokeFeed(
   store: Store,
   { tenantId, feedId, by }: { tenantId: string; feedId: string; by: string },
 ): Promise<boolean> {
-  return store.kysely.transaction().execute(async (kysely) => {
-    const { numUpdatedRows } = await kysely
+  return inTransaction(store, async (trx) => {
+    const revoking = trx.kysely
       .updateTable('calendar_feeds')
       .set({ revoked_at: store.now })
-      .where(has({ tenant_id: tenantId, feed_id: feedId, revoked_at: null }))
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) return false;
-    await audit({ ...store, kysely }, { by, tenantId, act: 'calendar-revoked', details: feedId });
+      .where(has({ tenant_id: tenantId, feed_id: feedId, revoked_at: null }));
+    if (!(await didChange(revoking))) return false;
+    await audit(trx, { by, tenantId, act: 'calendar-revoked', details: feedId });
     return true;
   });
 }

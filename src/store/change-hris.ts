@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { type ConnectorError, rejected } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
-import { has, hireOf, type Store } from './open-store.ts';
+import { countOf, has, hireOf, type Store } from './open-store.ts';
 import { employedRows, recordedBy, releaseUnemployed } from './people.ts';
 import { recordPeople } from './persons.ts';
 import type { Tables } from './schema.ts';
@@ -25,9 +25,8 @@ interface HrisChange {
 /** Counts people whom the tenant's hires own, recorded before go-live or employ in this HR system. */
 export async function countPeopleOf(store: Store, tenantId: string, connection: string): Promise<number> {
   const isRecorded = await recordedFor(store, tenantId);
-  const { count } = await store.kysely
+  const known = store.kysely
     .selectFrom('persons')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('connection', '=', connection)
     .where(({ eb, or, exists, selectFrom }) =>
       or([
@@ -40,9 +39,8 @@ export async function countPeopleOf(store: Store, tenantId: string, connection: 
             .where('person_keys.tenant_id', '=', tenantId),
         ),
       ]),
-    )
-    .executeTakeFirstOrThrow();
-  return count;
+    );
+  return countOf(known);
 }
 
 /**
@@ -75,12 +73,8 @@ export async function readBoundToHris(store: Store, tenantId: string): Promise<B
     .select((eb) => eb.fn.count<number>('hires.job_candidate_id').distinct().as('count'))
     .where('hires.tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow();
-  const requisitions = await store.kysely
-    .selectFrom('requisitions')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirstOrThrow();
-  return { unsettled: unsettled.count, requisitions: requisitions.count };
+  const requisitions = await countOf(store.kysely.selectFrom('requisitions').where('tenant_id', '=', tenantId));
+  return { unsettled: unsettled.count, requisitions };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { addHints } from './hints.ts';
-import { fromInserted, inTransaction, readInBatches, type Store } from './open-store.ts';
+import { inTransaction, put, readInBatches, type Store } from './open-store.ts';
 import type { PersonId } from './person-marks.ts';
 import { noteCases } from './privacy-cases.ts';
 import type { ConsentRow } from './tenant-tables.ts';
@@ -36,12 +36,7 @@ export async function saveConsents(store: Store, tenantId: string, read: readonl
   const rows = read.filter(isNew);
   if (rows.length === 0) return;
   await inTransaction(store, async (trx) => {
-    const { kysely } = trx;
-    await kysely
-      .insertInto('consents')
-      .values(rows)
-      .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet(fromInserted('state', 'shown')))
-      .execute();
+    await put(trx, 'consents', rows, { key: ['tenant_id', 'job_candidate_id'], set: ['state', 'shown'] });
     await judgePeople(trx, tenantId, rows);
   });
 }
@@ -49,12 +44,11 @@ export async function saveConsents(store: Store, tenantId: string, read: readonl
 /** Forgets the consents of applications that the partner deleted. An ended consent stays recorded. */
 export async function forgetConsents(store: Store, tenantId: string, jobCandidateIds: readonly string[]) {
   await inTransaction(store, async (trx) => {
-    const { kysely } = trx;
     const known = await readConsents(trx, tenantId, jobCandidateIds);
     const given = [...known.values()].filter(({ state }) => state === 'given');
     if (given.length === 0) return;
     const ids = given.map((row) => row.job_candidate_id);
-    const own = kysely.deleteFrom('consents').where('tenant_id', '=', tenantId);
+    const own = trx.kysely.deleteFrom('consents').where('tenant_id', '=', tenantId);
     await own.where('job_candidate_id', 'in', ids).execute();
     await judgePeople(trx, tenantId, given);
   });

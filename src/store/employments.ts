@@ -1,6 +1,6 @@
 import { type Employee, employeeIn } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
-import { has, hireOf, ofHire, type Store } from './open-store.ts';
+import { has, hireOf, inTransaction, ofHire, put, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import { changePerson } from './persons.ts';
 import type { HireRow, Row } from './schema.ts';
@@ -87,31 +87,20 @@ export async function noteTold(
 ): Promise<void> {
   const { tenant_id: tenantId } = hire;
   const told = { written_id: now.writtenId, status: now.status, written_at: store.now };
-  await store.kysely.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('employments')
-      .values({ tenant_id: tenantId, employee_id: employee.id, ...told })
-      .onConflict((c) => c.columns(['tenant_id', 'employee_id']).doUpdateSet(told))
-      .execute();
+  const row = { tenant_id: tenantId, employee_id: employee.id, ...told };
+  await inTransaction(store, async (trx) => {
+    const set = ['written_id', 'status', 'written_at'] as const;
+    await put(trx, 'employments', [row], { key: ['tenant_id', 'employee_id'], set });
     if (now.number === null || (now.number === number && now.number === hire.employee_number)) return;
     if (now.number !== hire.employee_number)
-      await trx
+      await trx.kysely
         .updateTable('hires')
         .set({ employee_number: now.number })
         .where(ofHire(hireOf(hire)))
         .execute();
-    await changePerson(
-      { ...store, kysely: trx },
-      { employee },
-      {
-        kind: 'link',
-        hire: hireOf(hire),
-        candidate,
-        is: { employee, number: now.number },
-        how: 'linked',
-        shownAfterMs: 0,
-      },
-    );
+    const is = { employee, number: now.number };
+    const event = { kind: 'link', hire: hireOf(hire), candidate, is, how: 'linked', shownAfterMs: 0 } as const;
+    await changePerson(trx, { employee }, event);
   });
 }
 
@@ -136,11 +125,7 @@ export async function saveChangeCursor(
   cursor: string,
   begins: boolean,
 ): Promise<void> {
-  await store.kysely
-    .insertInto('change_cursors')
-    .values({ tenant_id: tenantId, connection, cursor, began_at: store.now })
-    .onConflict((c) =>
-      c.columns(['tenant_id', 'connection']).doUpdateSet({ cursor, ...(begins ? { began_at: store.now } : {}) }),
-    )
-    .execute();
+  const row = { tenant_id: tenantId, connection, cursor, began_at: store.now };
+  const set = begins ? (['cursor', 'began_at'] as const) : (['cursor'] as const);
+  await put(store, 'change_cursors', [row], { key: ['tenant_id', 'connection'], set });
 }

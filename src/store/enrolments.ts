@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { HireRef, HireStep } from '../hire/hire.ts';
 import { updateHire } from './hires.ts';
 import { didChange, has, hireColumns, type Store } from './open-store.ts';
+import { changeTenant } from './tenant-states.ts';
 
 /**
  * Records the enrolment of this hire's person. Ignores a late worker: an enrolment already recorded may have been read
@@ -59,8 +60,7 @@ export async function closeCreditGate(store: Store, tenantId: string, numbers: C
     .updateTable('tenants')
     .set({ credit_gate: JSON.stringify(numbers), canary_at: store.now })
     .where('tenant_id', '=', tenantId);
-  const closed = await gate.where('credit_gate', 'is', null).executeTakeFirst();
-  if (closed.numUpdatedRows === 1n) return true;
+  if (await didChange(gate.where('credit_gate', 'is', null))) return true;
   await gate.execute();
   return false;
 }
@@ -78,7 +78,7 @@ export async function openCreditGate(store: Store, tenantId: string): Promise<bo
 
 /** Lets the next enrolment through at once, as the canary (a person answered `retry`). */
 export async function releaseCanary(store: Store, tenantId: string): Promise<void> {
-  await store.kysely.updateTable('tenants').set({ canary_at: 0 }).where('tenant_id', '=', tenantId).execute();
+  await changeTenant(store, tenantId, { canary_at: 0 });
 }
 
 /** Whether an enrolment may leave now. A closed gate passes exactly one caller per period, as the canary. */
@@ -89,14 +89,13 @@ export async function passCreditGate(
 ): Promise<{ pass: true; canary: boolean } | { pass: false; waitMs: number }> {
   const gate = await gateOf(store, tenantId);
   if (gate.credit_gate === null) return { pass: true, canary: false };
-  const taken = await store.kysely
+  const canary = store.kysely
     .updateTable('tenants')
     .set({ canary_at: store.now })
     .where('tenant_id', '=', tenantId)
     .where('credit_gate', 'is not', null)
-    .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`)
-    .executeTakeFirst();
-  if (taken.numUpdatedRows > 0n) return { pass: true, canary: true };
+    .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`);
+  if (await didChange(canary)) return { pass: true, canary: true };
   return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - gate.now) };
 }
 

@@ -4,7 +4,7 @@ import { rejected } from '../errors.ts';
 import { changeTenants, erasingTenant, lastApplied, removeApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
-import { has, readClock, type Store } from './open-store.ts';
+import { didChange, has, inTransaction, readClock, type Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
 import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
@@ -36,7 +36,7 @@ type Asked = { subject: Subject } & Pick<ErasureRow, 'by' | 'reason' | 'employee
  * LEGAL_HOLD
  */
 export async function askErasure(store: Store, asked: Asked): Promise<ErasureRow> {
-  return store.kysely.transaction().execute((kysely) => askErasureWithin({ ...store, kysely }, asked));
+  return inTransaction(store, (trx) => askErasureWithin(trx, asked));
 }
 
 /** The same in a transaction that has begun. */
@@ -73,12 +73,20 @@ export async function eraseOnceMore(
   { erasure, by }: { erasure: string; by: string },
 ): Promise<void> {
   if ((await findErasure(store, erasure)) !== undefined) return;
-  const { tenantId } = subject;
+  const again = askedAgain(subject, { erasure, by });
+  await inTransaction(store, (trx) => insertErasure(trx, again, 'one person'));
+}
+
+function askedAgain(subject: Subject | TenantSubject, { erasure, by }: { erasure: string; by: string }) {
   const reason = `a backup was put back that is from before erasure ${erasure}`;
-  const asked = { tenant_id: tenantId, subject: JSON.stringify(subject), employee: 'keep', reason, by } as const;
-  const insert = (kysely: Store['kysely']) =>
-    insertErasure({ ...store, kysely }, { ...asked, erasure_id: randomUUID() }, 'one person');
-  await store.kysely.transaction().execute(insert);
+  const asked = {
+    tenant_id: subject.tenantId,
+    subject: JSON.stringify(subject),
+    employee: 'keep',
+    reason,
+    by,
+  } as const;
+  return { ...asked, erasure_id: randomUUID() };
 }
 
 /**
@@ -90,13 +98,10 @@ export async function eraseTenantOnceMore(
   subject: TenantSubject,
   { erasure, by, askedAt }: { erasure: string; by: string; askedAt: number },
 ): Promise<void> {
-  const { tenantId } = subject;
-  const reason = `a backup was put back that is from before erasure ${erasure}`;
-  const asked = { tenant_id: tenantId, subject: JSON.stringify(subject), employee: 'keep', reason, by } as const;
+  const again = askedAgain(subject, { erasure, by });
   await changeTenants(store, async (trx, version) => {
-    await removeApplied(trx, version, { tenantId, by });
-    const erasureId = randomUUID();
-    await insertErasure(trx, { ...asked, erasure_id: erasureId }, `all of the tenant, ${erasureId}`, askedAt);
+    await removeApplied(trx, version, { tenantId: subject.tenantId, by });
+    await insertErasure(trx, again, `all of the tenant, ${again.erasure_id}`, askedAt);
   });
 }
 
@@ -229,24 +234,21 @@ export async function endErasure(
   receiptAt: (doneAt: string) => ErasureReceipt,
   also?: (trx: Store) => Promise<void>,
 ): Promise<ErasureReceipt> {
-  return store.kysely.transaction().execute(async (kysely) => {
-    const now = await readClock({ ...store, kysely });
+  return inTransaction(store, async (trx) => {
+    const { kysely } = trx;
+    const now = await readClock(trx);
     const receipt = receiptAt(new Date(now).toISOString());
-    const { numUpdatedRows } = await kysely
+    const ending = kysely
       .updateTable('erasures')
       .set({ subject: '', done_at: now, receipt: JSON.stringify(receipt) })
-      .where(has({ erasure_id: row.erasure_id, done_at: null }))
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows > 0n) {
+      .where(has({ erasure_id: row.erasure_id, done_at: null }));
+    if (await didChange(ending)) {
       await kysely
         .deleteFrom('intents')
         .where(has({ tenant_id: row.tenant_id, job_candidate_id: row.erasure_id }))
         .execute();
-      await also?.({ ...store, kysely });
-      await audit(
-        { ...store, kysely },
-        { by: row.by, tenantId: row.tenant_id, act: 'erased', details: row.erasure_id },
-      );
+      await also?.(trx);
+      await audit(trx, { by: row.by, tenantId: row.tenant_id, act: 'erased', details: row.erasure_id });
       return receipt;
     }
     const done = await kysely

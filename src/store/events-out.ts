@@ -1,14 +1,14 @@
-import { sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { audit } from './audit.ts';
-import { changedRows, has, inTransaction, onceNow, type Store } from './open-store.ts';
-import type { EventOutRow } from './schema.ts';
+import { changedRows, given, has, inTransaction, onceNow, type Store, tenantsIn } from './open-store.ts';
+import type { EventOutRow, Tables } from './schema.ts';
 
 /** Matches tenants that send events out; the triggers use the same text. */
 const IS_TOLD = sql<boolean>`coalesce(receives, '') like '%"events":true%'`;
 
 /** Tenants with events to send now. One index lookup per tenant, however many events wait. */
 export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<string>> {
-  const rows = await kysely
+  const waiting = kysely
     .selectFrom('tenants')
     .select('tenant_id')
     .where(IS_TOLD)
@@ -20,9 +20,8 @@ export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<str
           .where('taken_at', 'is', null)
           .where('due_at', '<=', now),
       ),
-    )
-    .execute();
-  return new Set(rows.map((row) => row.tenant_id));
+    );
+  return tenantsIn(waiting);
 }
 
 /** For each tenant with an undelivered event: when its oldest event occurred (ms), and the last try's error. */
@@ -128,13 +127,10 @@ export async function replayEvents(store: Store, which: WhichEvents, by: string)
 }
 
 function chosen({ now }: Store, { tenantId, eventId, jobCandidateId, sinceMs }: WhichEvents) {
-  const all = [
-    sql<boolean>`tenant_id = ${tenantId}`,
-    ...(eventId === undefined ? [] : [sql<boolean>`event_id = ${eventId}`]),
-    ...(jobCandidateId === undefined ? [] : [sql<boolean>`job_candidate_id = ${jobCandidateId}`]),
-    ...(sinceMs === undefined ? [] : [sql<boolean>`at >= ${now} - ${sql.lit(sinceMs)}`]),
-  ];
-  return sql<boolean>`${sql.join(all, sql` and `)}`;
+  return (eb: ExpressionBuilder<Tables, 'events_out'>): Expression<SqlBool> => {
+    const own = given({ tenant_id: tenantId, event_id: eventId, job_candidate_id: jobCandidateId })(eb);
+    return sinceMs === undefined ? own : eb.and([own, sql<boolean>`at >= ${now} - ${sql.lit(sinceMs)}`]);
+  };
 }
 
 /** Deletes events delivered longer ago than `keptMs`, and undelivered ones of tenants that no longer send any. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Side } from '../hire/hire.ts';
-import { didChange, has, type Store } from './open-store.ts';
+import { countOf, didChange, findsAny, has, type Store } from './open-store.ts';
 import type { Row, StreamRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import { isUnderWay, ofStream, type StreamKey } from './streams.ts';
@@ -140,12 +140,12 @@ export async function savePair(
     );
   }
   const row = { tenant_id: tenantId, stream, pair_id: pairId, bases: '{}', sent: '{}', settles_at: 0 };
-  const made = await kysely
-    .insertInto('exchange_pairs')
-    .values({ ...row, missing_side: null, missing_run: null, gone_at: null, ...changed })
-    .onConflict((c) => c.doNothing())
-    .executeTakeFirst();
-  return made.numInsertedOrUpdatedRows === 1n;
+  return didChange(
+    kysely
+      .insertInto('exchange_pairs')
+      .values({ ...row, missing_side: null, missing_run: null, gone_at: null, ...changed })
+      .onConflict((c) => c.doNothing()),
+  );
 }
 
 /** How many pairs this run has marked as missing on a side, or as gone. */
@@ -155,12 +155,7 @@ export async function countMarked(
   missing: { side: Side; runId: string },
 ): Promise<number> {
   const own = { tenant_id: tenantId, stream, missing_side: missing.side, missing_run: missing.runId };
-  const { count } = await kysely
-    .selectFrom('exchange_pairs')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(has(own))
-    .executeTakeFirstOrThrow();
-  return count;
+  return countOf(kysely.selectFrom('exchange_pairs').where(has(own)));
 }
 
 /** Forgets a pair whose link moved to another record: its agreed values and conflicts belong to the record before. */
@@ -237,8 +232,7 @@ export async function commitPairs(
 
 /** Whether this run may still write. */
 export async function isRunning({ kysely }: Store, key: StreamKey, runId: string): Promise<boolean> {
-  const row = await kysely.selectFrom('streams').select('run_id').where(isUnderWay(key, runId)).executeTakeFirst();
-  return row !== undefined;
+  return findsAny(kysely.selectFrom('streams').select('run_id').where(isUnderWay(key, runId)));
 }
 
 /** Change limits count writes of this long, or of the whole run if it lasts longer. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue, Side } from '../hire/hire.ts';
-import { changedRows, has, onceNow, type Store } from './open-store.ts';
+import { changedRows, countOf, findsAny, has, onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';
 import type { ConflictKind, FieldConflictRow } from './stream-tables.ts';
@@ -97,12 +97,8 @@ function isSame(row: FieldConflictRow, { field, kind, code, forms }: NewConflict
 
 /** Counts conflicts that wait for a person's decision. */
 export async function countUndecided({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<number> {
-  const { count } = await kysely
-    .selectFrom('field_conflicts')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(has({ tenant_id: tenantId, stream, closed_at: null, kind: 'held', kept: null }))
-    .executeTakeFirstOrThrow();
-  return count;
+  const held = { tenant_id: tenantId, stream, closed_at: null, kind: 'held', kept: null } as const;
+  return countOf(kysely.selectFrom('field_conflicts').where(has(held)));
 }
 
 /** What a question about conflicts was about: those of a stream that were found until it was asked. */
@@ -110,8 +106,7 @@ type AskedAbout = StreamKey & { askedAt: number };
 
 /** Whether any conflict that was asked about waits for a person's decision. */
 export async function hasUndecided({ kysely }: Store, key: AskedAbout): Promise<boolean> {
-  const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, []));
-  return (await query.limit(1).executeTakeFirst()) !== undefined;
+  return findsAny(kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, [])).limit(1));
 }
 
 /** Which of these conflicts wait for a person's decision. */

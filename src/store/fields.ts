@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf, fromInserted, has, inTransaction, type Store } from './open-store.ts';
+import { batchesOf, has, inTransaction, put, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';
 
 export interface OptionsKey {
@@ -109,12 +109,10 @@ export async function saveMatches(
   tenantId: string,
   matches: ReadonlyMap<string, FieldDefinition>,
 ): Promise<void> {
-  for (const [path, match] of matches)
-    await store.kysely
-      .insertInto('field_matches')
-      .values({ tenant_id: tenantId, path, definition: textOf(match), matched_at: store.now })
-      .onConflict((c) => c.columns(['tenant_id', 'path']).doUpdateSet({ definition: textOf(match) }))
-      .execute();
+  const rows = [...matches].map(([path, match]) => {
+    return { tenant_id: tenantId, path, definition: textOf(match), matched_at: store.now };
+  });
+  await put(store, 'field_matches', rows, { key: ['tenant_id', 'path'], set: ['definition'] });
 }
 
 /** Makes the paths stand for the definitions found at the next read; records who confirmed that. */
@@ -137,22 +135,10 @@ function rowsOf(store: Store, tenantId: string, side: Row<'fields'>['side']): Pr
 }
 
 async function putField(store: Store, { tenantId, side }: FieldScope, one: FieldDefinition): Promise<void> {
-  const definition = textOf(one);
-  await store.kysely
-    .insertInto('fields')
-    .values({
-      tenant_id: tenantId,
-      side,
-      entity: one.entity,
-      field_id: one.id,
-      definition,
-      first_seen_at: store.now,
-      gone_at: null,
-    })
-    .onConflict((c) =>
-      c.columns(['tenant_id', 'side', 'entity', 'field_id']).doUpdateSet({ definition, gone_at: null }),
-    )
-    .execute();
+  const { entity, id: field_id } = one;
+  const seen = { definition: textOf(one), first_seen_at: store.now, gone_at: null };
+  const columns = { key: ['tenant_id', 'side', 'entity', 'field_id'], set: ['definition', 'gone_at'] } as const;
+  await put(store, 'fields', [{ tenant_id: tenantId, side, entity, field_id, ...seen }], columns);
 }
 
 async function markGone(store: Store, row: Row<'fields'>): Promise<void> {
@@ -259,14 +245,8 @@ export async function noteOptionLabels(
   for (const label of leaving) change(label, { leaving: 1 });
   if (rows.size === 0) return;
   await store.kysely.transaction().execute(async (kysely) => {
-    for (const some of batchesOf([...rows.values()]))
-      await kysely
-        .insertInto('option_labels')
-        .values(some)
-        .onConflict((c) =>
-          c.columns(['tenant_id', 'field_id', 'label']).doUpdateSet(fromInserted('entry_id', 'missed_run', 'leaving')),
-        )
-        .execute();
+    const columns = { key: ['tenant_id', 'field_id', 'label'], set: ['entry_id', 'missed_run', 'leaving'] } as const;
+    await put({ kysely }, 'option_labels', [...rows.values()], columns);
   });
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/dialects.ts';
-import { batchesOf, didChange, has, type Store } from './open-store.ts';
+import { batchesOf, didChange, given, has, type Store } from './open-store.ts';
 import type { ForeignWriteRow, Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import type { WriteOutcome } from './stream-tables.ts';
@@ -240,13 +240,11 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
     .leftJoin('open_batches as o', 'o.batch_id', 'w.batch_id')
     .selectAll('w')
     .select(['i.outcome as intent_outcome', 'o.batch_id as open_batch'])
-    .where('w.tenant_id', '=', filter.tenantId)
+    .where(given({ 'w.tenant_id': filter.tenantId, 'w.record_id': filter.recordId }))
+    .where(given({ 'w.run_id': filter.runId, 'w.target': filter.target }))
     .orderBy('w.sent_at', 'desc')
     .orderBy('w.record_id');
   if (filter.mapping !== undefined) query = query.where('w.mapping_hash', 'like', `${filter.mapping}%`);
-  if (filter.recordId !== undefined) query = query.where('w.record_id', '=', filter.recordId);
-  if (filter.runId !== undefined) query = query.where('w.run_id', '=', filter.runId);
-  if (filter.target !== undefined) query = query.where('w.target', '=', filter.target);
   if (filter.after !== undefined) query = query.where('w.sent_at', '<=', filter.after[0]).where(isBehind(filter.after));
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   const whole = (await query.execute()).map(({ intent_outcome: decided, open_batch: open, ...row }) => {
@@ -335,11 +333,9 @@ async function listPurged({ kysely }: Store, filter: WriteFilter): Promise<Forei
   let query = kysely
     .selectFrom('purged_writes')
     .selectAll()
-    .where('tenant_id', '=', filter.tenantId)
+    .where(given({ tenant_id: filter.tenantId, run_id: filter.runId, target: filter.target }))
     .orderBy('sent_at', 'desc');
   if (filter.mapping !== undefined) query = query.where('mapping_hash', 'like', `${filter.mapping}%`);
-  if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId);
-  if (filter.target !== undefined) query = query.where('target', '=', filter.target);
   if (filter.after !== undefined) query = query.where('sent_at', '<=', filter.after[0]);
   // May find a few too many, since `_` in the pattern matches any character; filtered below.
   const named = JSON.stringify(filter.recordId ?? '').replaceAll(/[^\w"-]/g, '_');

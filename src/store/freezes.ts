@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { Receives } from './applied-tenants.ts';
 import { audit } from './audit.ts';
-import { inTransaction, type Store, type StoreTables } from './open-store.ts';
+import { didChange, inTransaction, type Store, type StoreTables } from './open-store.ts';
 
 /** A stop of all writes of a tenant or the fleet: since when, and by whose order. */
 interface Freeze {
@@ -23,12 +23,11 @@ const BESIDE_MS = 1_000;
  * a worker of the previous version reads, are written if possible.
  */
 export async function freeze(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await store.kysely
+  const freezing = store.kysely
     .insertInto('freezes')
     .values({ tenant_id: tenantId ?? FLEET, frozen_at: store.now, frozen_by: by })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow();
-  if (numInsertedOrUpdatedRows === 0n) return false;
+    .onConflict((conflict) => conflict.doNothing());
+  if (!(await didChange(freezing))) return false;
   await beside(store, (trx) => audit(trx, { by, act: 'frozen', ...named(tenantId) }));
   await beside(store, (trx) => setColumns(trx, tenantId, { frozen_at: trx.now, frozen_by: by }));
   return true;
@@ -37,13 +36,9 @@ export async function freeze(store: StoreTables, by: string, tenantId?: string):
 /** Allows the writes again. False if they were not stopped. */
 export async function thaw(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
   return inTransaction(store, async (trx) => {
-    const { kysely } = trx;
-    const { numDeletedRows } = await kysely
-      .deleteFrom('freezes')
-      .where('tenant_id', '=', tenantId ?? FLEET)
-      .executeTakeFirst();
-    const before = await setColumns(trx, tenantId, { frozen_at: null, frozen_by: null });
-    if (numDeletedRows === 0n && before === 0n) return false;
+    const wasFrozen = await didChange(trx.kysely.deleteFrom('freezes').where('tenant_id', '=', tenantId ?? FLEET));
+    const wasBefore = await setColumns(trx, tenantId, { frozen_at: null, frozen_by: null });
+    if (!wasFrozen && !wasBefore) return false;
     await audit(trx, { by, act: 'thawed', ...named(tenantId) });
     return true;
   });
@@ -65,18 +60,13 @@ async function beside(store: StoreTables, write: (trx: StoreTables) => Promise<u
 
 type Frozen = { frozen_at: StoreTables['now'] | null; frozen_by: string | null };
 
-async function setColumns({ kysely }: StoreTables, tenantId: string | undefined, frozen: Frozen): Promise<bigint> {
-  const were = frozen.frozen_at === null ? ('is not' as const) : ('is' as const);
-  const { numUpdatedRows } =
-    tenantId === undefined
-      ? await kysely.updateTable('installation').set(frozen).where('frozen_at', were, null).executeTakeFirst()
-      : await kysely
-          .updateTable('tenants')
-          .set(frozen)
-          .where('tenant_id', '=', tenantId)
-          .where('frozen_at', were, null)
-          .executeTakeFirst();
-  return numUpdatedRows;
+/** False if they were set, or unset, already. */
+function setColumns({ kysely }: StoreTables, tenantId: string | undefined, frozen: Frozen): Promise<boolean> {
+  const were = frozen.frozen_at === null ? 'is not' : 'is';
+  if (tenantId === undefined)
+    return didChange(kysely.updateTable('installation').set(frozen).where('frozen_at', were, null));
+  const tenant = kysely.updateTable('tenants').set(frozen).where('tenant_id', '=', tenantId);
+  return didChange(tenant.where('frozen_at', were, null));
 }
 
 /** Every freeze in force, the fleet's first, including freezes by a command of the previous version. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { batchesOf, type Store, withTenantsOf } from './open-store.ts';
-import { ofStream } from './streams.ts';
+import { put, type Store, withTenantsOf } from './open-store.ts';
+import { ofStream, type StreamKey } from './streams.ts';
 
 /**
  * Records that these records should be read again. A record has at most one hint, with the latest time. `gone`: an
@@ -13,7 +13,7 @@ export function addHints(
   recordIds: readonly string[],
   gone = false,
 ): Promise<void> {
-  return insertHints(store, { tenantId, stream, recordIds, gone, keepsFirst: false });
+  return put(store, 'hints', rowsOf(store, { tenantId, stream }, recordIds, gone), { key, set: ['hinted_at', 'gone'] });
 }
 
 /** The same for records whose first hint counts: its time says since when something is so. */
@@ -23,24 +23,14 @@ export function addFirstHints(
   stream: string,
   recordIds: readonly string[],
 ): Promise<void> {
-  return insertHints(store, { tenantId, stream, recordIds, gone: false, keepsFirst: true });
+  return put(store, 'hints', rowsOf(store, { tenantId, stream }, recordIds, false), { key, set: [] });
 }
 
-async function insertHints(
-  { kysely, now }: Store,
-  what: { tenantId: string; stream: string; recordIds: readonly string[]; gone: boolean; keepsFirst: boolean },
-): Promise<void> {
-  const { tenantId, stream, recordIds, gone, keepsFirst } = what;
-  const hinted = { hinted_at: now, gone: gone ? 1 : 0 };
-  for (const some of batchesOf(recordIds))
-    await kysely
-      .insertInto('hints')
-      .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
-      .onConflict((c) => {
-        const known = c.columns(['tenant_id', 'stream', 'record_id']);
-        return keepsFirst ? known.doNothing() : known.doUpdateSet(hinted);
-      })
-      .execute();
+const key = ['tenant_id', 'stream', 'record_id'] as const;
+
+function rowsOf({ now }: Store, { tenantId, stream }: StreamKey, recordIds: readonly string[], gone: boolean) {
+  const hinted = { tenant_id: tenantId, stream, hinted_at: now, gone: gone ? 1 : 0 };
+  return recordIds.map((recordId) => ({ ...hinted, record_id: recordId }));
 }
 
 /** A record that should be read again. */

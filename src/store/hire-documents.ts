@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import type { ConnectionKey } from './employments.ts';
-import { has, hireColumns, ofHire, readClock, type Store, sameHire } from './open-store.ts';
+import { has, hireColumns, ofHire, put, readClock, type Store, sameHire } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireDocumentRow } from './push-tables.ts';
 import type { HireRow, Row } from './schema.ts';
@@ -45,15 +45,10 @@ export async function hiresDueForDocuments(
     .orderBy('h.job_candidate_id')
     .orderBy('h.period')
     .limit(100);
-  if (after !== undefined) {
-    const { job_candidate_id: id, period } = after;
-    query = query.where((eb) =>
-      eb.or([
-        eb('h.job_candidate_id', '>', id),
-        eb.and([eb('h.job_candidate_id', '=', id), eb('h.period', '>', period)]),
-      ]),
+  if (after !== undefined)
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('h.job_candidate_id', 'h.period'), '>', tuple(after.job_candidate_id, after.period)),
     );
-  }
   return query.execute();
 }
 
@@ -128,9 +123,6 @@ export async function settleDocument(
 /** Records that a hire's documents were looked at; `again`: some were left over. */
 export async function noteDocumentLook(store: Store, ref: HireRef, again: boolean): Promise<void> {
   const look = { looked_at: store.now, again: again ? 1 : 0 };
-  await store.kysely
-    .insertInto('document_looks')
-    .values({ ...hireColumns(ref), ...look })
-    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doUpdateSet(look))
-    .execute();
+  const key = ['tenant_id', 'job_candidate_id', 'period'] as const;
+  await put(store, 'document_looks', [{ ...hireColumns(ref), ...look }], { key, set: ['looked_at', 'again'] });
 }

@@ -1,7 +1,20 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Employee, employeeIn, HIRE_BEHIND, type HireRef, type HireState } from '../hire/hire.ts';
-import { batchesOf, has, hireColumns, inTransaction, locked, ofHire, readInBatches, type Store } from './open-store.ts';
+import {
+  batchesOf,
+  changedRows,
+  countOf,
+  findsAny,
+  given,
+  has,
+  hireColumns,
+  inTransaction,
+  locked,
+  ofHire,
+  readInBatches,
+  type Store,
+} from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
 
 /** The newest period of this job candidate. */
@@ -22,14 +35,11 @@ export async function hasOtherHire(
   candidateId: string,
   jobCandidateId: string,
 ): Promise<boolean> {
-  const other = await store.kysely
+  const own = store.kysely
     .selectFrom('hires')
     .select('job_candidate_id')
-    .where(has({ tenant_id: tenantId, candidate_id: candidateId }))
-    .where('job_candidate_id', '!=', jobCandidateId)
-    .limit(1)
-    .executeTakeFirst();
-  return other !== undefined;
+    .where(has({ tenant_id: tenantId, candidate_id: candidateId }));
+  return findsAny(own.where('job_candidate_id', '!=', jobCandidateId).limit(1));
 }
 
 /** A hire's row. @throws ConnectorError HIRE_BEHIND if there is none: rows go only with their tenant */
@@ -88,7 +98,7 @@ export async function insertHires(store: Store, hires: readonly NewHire[]): Prom
 }
 
 async function insertRows(store: Store, hires: readonly NewHire[]): Promise<number> {
-  const result = await store.kysely
+  const inserting = store.kysely
     .insertInto('hires')
     .values(
       hires.map((hire) => ({
@@ -102,9 +112,8 @@ async function insertRows(store: Store, hires: readonly NewHire[]): Promise<numb
         updated_at: store.now,
       })),
     )
-    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doNothing())
-    .executeTakeFirst();
-  return Number(result.numInsertedOrUpdatedRows ?? 0n);
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doNothing());
+  return changedRows(inserting);
 }
 
 export type HireChange = Pick<
@@ -150,7 +159,7 @@ export function openHire(store: Store, key: HireRef, state: HireState = 'open') 
  */
 export async function whileOpen(store: Store, key: HireRef, work: (store: Store) => Promise<void>): Promise<void> {
   await inTransaction(store, async (open) => {
-    if ((await openHire(open, key).select('hires.state').executeTakeFirst()) !== undefined) await work(open);
+    if (await findsAny(openHire(open, key).select('hires.state'))) await work(open);
   });
 }
 
@@ -191,9 +200,8 @@ export async function reserveCancellation(
   return store.kysely.transaction().execute(async (trx) => {
     const tenant = trx.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', ref.tenantId);
     await locked(store, tenant).execute();
-    const { count } = await trx
+    const cancelled = trx
       .selectFrom('hires')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
       .where(has({ tenant_id: ref.tenantId, employee_id: null }))
       .where(({ eb, or, and, not }) => {
         const since = eb(store.now, '-', eb.val(windowMs));
@@ -206,9 +214,8 @@ export async function reserveCancellation(
             not(and(hireColumns(ref))),
           ]),
         ]);
-      })
-      .executeTakeFirstOrThrow();
-    if (count >= most) return false;
+      });
+    if ((await countOf(cancelled)) >= most) return false;
     await updateHire({ ...store, kysely: trx }, ref, { step: 'cancel' });
     return true;
   });
@@ -275,9 +282,7 @@ export interface HireFilter {
 
 /** Hires of all periods, latest change first. */
 export async function listHires(store: Store, { tenantId, state, limit }: HireFilter): Promise<HireRow[]> {
-  let query = store.kysely.selectFrom('hires').selectAll().orderBy('updated_at', 'desc').orderBy('job_candidate_id');
-  if (tenantId !== undefined) query = query.where('tenant_id', '=', tenantId);
-  if (state !== undefined) query = query.where('state', '=', state);
-  if (limit !== undefined) query = query.limit(limit);
-  return query.execute();
+  const all = store.kysely.selectFrom('hires').selectAll().orderBy('updated_at', 'desc').orderBy('job_candidate_id');
+  const chosen = all.where(given({ tenant_id: tenantId, state }));
+  return (limit === undefined ? chosen : chosen.limit(limit)).execute();
 }

@@ -2,7 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { GivenAnswer } from '../hire/answers.ts';
 import type { HireRef } from '../hire/hire.ts';
-import { didChange, has, hireColumns, inTransaction, ofHire, readInBatches, type Store } from './open-store.ts';
+import {
+  countOf,
+  didChange,
+  findsAny,
+  given,
+  has,
+  hireColumns,
+  inTransaction,
+  ofHire,
+  readInBatches,
+  type Store,
+  tenantsIn,
+} from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -38,7 +50,7 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
   if (goesOn !== undefined) return { holdId: goesOn, fresh: true };
   const holdId = randomUUID().slice(0, 8);
   // The unique index on open holds decides if several processes open the same hold at once.
-  const made = await store.kysely
+  const making = store.kysely
     .insertInto('holds')
     .values({
       hold_id: holdId,
@@ -51,10 +63,9 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
       details: JSON.stringify(hold.details ?? {}),
       opened_at: store.now,
     })
-    .onConflict((c) => c.doNothing())
-    .executeTakeFirst();
-  if (made.numInsertedOrUpdatedRows === 1n) return { holdId, fresh: true };
-  const open = await openHoldLike(store, hold);
+    .onConflict((c) => c.doNothing());
+  if (await didChange(making)) return { holdId, fresh: true };
+  const open = await openHoldLike(store, hold).executeTakeFirst();
   // The hold was closed between the two statements, or the id was in use.
   return open === undefined ? openHold(store, hold) : { holdId: open.hold_id, fresh: false };
 }
@@ -77,7 +88,7 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
   if (withoutDays(last.details) !== withoutDays(details)) return undefined;
   if (last.details === details && last.message !== hold.message) return undefined;
   const earlier: EarlierAnswer = { answer: last.answer, by: last.answered_by, at: Number(last.answered_at) };
-  const reopened = await store.kysely
+  const reopening = store.kysely
     .updateTable('holds')
     .set({
       message: await sealed(store, 'holds.message', tenantId, hold.message),
@@ -91,9 +102,8 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
       notified_at: null,
       history: JSON.stringify([...earlierAnswers(last), earlier]),
     })
-    .where(has({ hold_id: last.hold_id, closed_at: last.closed_at }))
-    .executeTakeFirst();
-  return reopened.numUpdatedRows === 1n ? last.hold_id : undefined;
+    .where(has({ hold_id: last.hold_id, closed_at: last.closed_at }));
+  return (await didChange(reopening)) ? last.hold_id : undefined;
 }
 
 /** A question is the same on the next day, although it says for how many days it waits. */
@@ -151,8 +161,8 @@ export async function takeRefusal(
 }
 
 /** Whether this hire has an open hold with this code. */
-export async function isAsking(store: Store, key: HireRef, code: string): Promise<boolean> {
-  return (await openHoldLike(store, { ...key, code })) !== undefined;
+export function isAsking(store: Store, key: HireRef, code: string): Promise<boolean> {
+  return findsAny(openHoldLike(store, { ...key, code }));
 }
 
 function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: Omit<NewHold, 'message' | 'answers'>) {
@@ -160,8 +170,7 @@ function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: 
     .selectFrom('holds')
     .select('hold_id')
     .where(has({ tenant_id: tenantId, job_candidate_id: jobCandidateId ?? null, period: period ?? null }))
-    .where(has({ code, closed_at: null }))
-    .executeTakeFirst();
+    .where(has({ code, closed_at: null }));
 }
 
 /** A tenant's own questions of this code, open or answered. */
@@ -176,8 +185,8 @@ export function tenantHoldsOf({ kysely }: Store, tenantId: string, code: string)
 /** Replaces an open question by one about more people. Does nothing if somebody answered or replaced it first. */
 export async function askAnew(store: Store, holdId: string, hold: NewHold): Promise<void> {
   await inTransaction(store, async (trx) => {
-    const closed = await closing(trx, { hold_id: holdId }).where('answered_at', 'is', null).executeTakeFirst();
-    if (closed.numUpdatedRows === 1n) await openHold(trx, hold);
+    const closed = closing(trx, { hold_id: holdId }).where('answered_at', 'is', null);
+    if (await didChange(closed)) await openHold(trx, hold);
   });
 }
 
@@ -207,15 +216,27 @@ export async function readHold(store: Store, holdId: string): Promise<HoldRow | 
 export const WAITING = sql<boolean>`closed_at is null
   and tenant_id not in (select tenant_id from tenants where state = 'removed')`;
 
-/** Holds, oldest first: those on which work waits, or also closed ones and those of removed tenants. */
+export interface HoldFilter {
+  tenantId?: string | undefined;
+  tenantIds?: readonly string[] | undefined;
+  code?: string | undefined;
+  /** Includes closed ones, and those of removed tenants. */
+  all?: boolean;
+  /** Holds after this one. */
+  after?: readonly [openedAt: number, holdId: string] | undefined;
+  limit?: number;
+}
+
+/** Holds, oldest first. */
 export async function listHolds(
-  store: Store,
-  filter: { tenantId?: string | undefined; all?: boolean } = {},
+  { kysely, now }: Store,
+  { tenantId, tenantIds, code, all = false, after, limit }: HoldFilter = {},
 ): Promise<Array<HoldRow & { now: number }>> {
-  let query = store.kysely.selectFrom('holds').selectAll().select(store.now.as('now')).orderBy('opened_at');
-  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
-  if (filter.all !== true) query = query.where(WAITING);
-  return query.execute();
+  let query = kysely.selectFrom('holds').selectAll().select(now.as('now')).orderBy('opened_at');
+  query = query.where(given({ tenant_id: tenantId ?? tenantIds, code }));
+  if (!all) query = query.where(WAITING);
+  if (after !== undefined) query = query.where(sql<boolean>`(opened_at, hold_id) > (${after[0]}, ${after[1]})`);
+  return (limit === undefined ? query : query.orderBy('hold_id').limit(limit)).execute();
 }
 
 /** Open holds of each tenant, by code. */
@@ -230,13 +251,7 @@ export async function countOpenHolds(store: Store): Promise<{ tenantId: string; 
 
 /** Open holds of a tenant, also of a removed one. */
 export async function countHoldsLeft({ kysely }: Store, tenantId: string): Promise<number> {
-  const row = await kysely
-    .selectFrom('holds')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .where(sql<boolean>`closed_at is null`)
-    .executeTakeFirstOrThrow();
-  return row.count;
+  return countOf(kysely.selectFrom('holds').where('tenant_id', '=', tenantId).where(sql<boolean>`closed_at is null`));
 }
 
 interface PersonsAnswer {
@@ -304,13 +319,11 @@ export async function closeAllHolds(store: Store, tenantId: string): Promise<voi
 
 /** Tenants with an open tenant-wide hold whose code matches this pattern. */
 export async function tenantsHeldLike({ kysely }: Store, pattern: string): Promise<Set<string>> {
-  const rows = await kysely
+  const open = kysely
     .selectFrom('holds')
     .select('tenant_id')
-    .where(has({ closed_at: null, job_candidate_id: null }))
-    .where('code', 'like', pattern)
-    .execute();
-  return new Set(rows.map((row) => row.tenant_id));
+    .where(has({ closed_at: null, job_candidate_id: null }));
+  return tenantsIn(open.where('code', 'like', pattern));
 }
 
 /** Up to `limit` open holds of a tenant without a notification yet, oldest first. */
@@ -399,7 +412,7 @@ export async function wasHeld({ kysely }: Store, tenantId: string, code: string)
     .selectFrom('holds')
     .select('hold_id')
     .where(has({ tenant_id: tenantId, code }));
-  return (await held.limit(1).execute()).length > 0;
+  return findsAny(held.limit(1));
 }
 
 /** Which of these job candidates ever had a hold with this code, open or closed. */

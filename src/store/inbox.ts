@@ -1,9 +1,9 @@
-import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql, type UpdateObject } from 'kysely';
 import pg from 'pg';
 import { selectRows } from '../sql/dialects.ts';
 import { createConnection } from '../sql/open-database.ts';
 import { within } from '../within.ts';
-import { changedRows, has, onceNow, type Store, withTenantsOf } from './open-store.ts';
+import { changedRows, given, has, onceNow, type Store, withTenantsOf } from './open-store.ts';
 import { type InboxState, type LeftState, leftStates, type Tables } from './schema.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
@@ -347,15 +347,19 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
     .selectFrom('inbox')
     .select(['tenant_id as tenantId', 'body_hash as bodyHash', 'event', 'ids', 'state', 'received_at as receivedAt'])
     .select(['failures', 'last_error as lastError'])
-    .where('state', 'in', filter.states)
+    .where(isChosen(filter))
     .orderBy('received_at', 'desc')
     .orderBy('body_hash');
   if (filter.states.every((state) => leftStates.some((left) => left === state))) query = query.where(IS_LEFT);
-  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
-  if (filter.hash !== undefined)
-    query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   return (await query.execute()).map((row) => ({ ...row, ids: JSON.parse(row.ids) as DeliveryIds }));
+}
+
+function isChosen({ states, tenantId, hash }: Omit<DeliveryFilter, 'limit'>) {
+  return (eb: ExpressionBuilder<Tables, 'inbox'>): Expression<SqlBool> => {
+    const own = given({ state: states, tenant_id: tenantId })(eb);
+    return hash === undefined ? own : eb.and([own, sql<boolean>`substr(body_hash, 1, ${hash.length}) = ${hash}`]);
+  };
 }
 
 /** Hands these to the relay again and resets their failures. Returns how many. */
@@ -363,15 +367,13 @@ export async function retryDeliveries(
   store: Store,
   filter: Omit<DeliveryFilter, 'limit' | 'states'> & { states: readonly LeftState[] },
 ): Promise<number> {
-  let query = store.kysely
-    .updateTable('inbox')
-    .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
-    .where(IS_LEFT)
-    .where('state', 'in', filter.states);
-  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
-  if (filter.hash !== undefined)
-    query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
-  return changedRows(query);
+  return changedRows(arriving(store, filter).where(IS_LEFT));
+}
+
+/** Deliveries as if they had just arrived. */
+function arriving({ kysely, now }: Store, filter: Omit<DeliveryFilter, 'limit'>) {
+  const again = { state: 'waiting', failures: 0, due_at: now, last_error: null, done_at: null } as const;
+  return kysely.updateTable('inbox').set(again).where(isChosen(filter));
 }
 
 /** Selects stored deliveries to replay; times are milliseconds by the database's clock. */
@@ -389,15 +391,9 @@ const REPLAYED = ['relayed', 'ignored', 'unknown', 'undeliverable'] as const sat
 
 /** Hands them to the relay as if they had just arrived. Returns how many. */
 export async function replayDeliveries(store: Store, { tenantId, hash, received }: ReplayFilter): Promise<number> {
-  let query = store.kysely
-    .updateTable('inbox')
-    .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
-    .where('tenant_id', '=', tenantId)
-    .where('state', 'in', REPLAYED);
-  if (hash !== undefined) query = query.where(sql`substr(body_hash, 1, ${hash.length})`, '=', hash);
-  if (received !== undefined)
-    query = query.where('received_at', '>=', received.from).where('received_at', '<=', received.to);
-  return changedRows(query);
+  const all = arriving(store, { states: REPLAYED, tenantId, hash });
+  if (received === undefined) return changedRows(all);
+  return changedRows(all.where('received_at', '>=', received.from).where('received_at', '<=', received.to));
 }
 
 /** Statements that run at the same time. */

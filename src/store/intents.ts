@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { openHire } from './hires.ts';
-import { has, hireColumns, onceNow, type Store, sameHire } from './open-store.ts';
+import { findsAny, has, hireColumns, onceNow, type Store, sameHire } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -31,17 +31,7 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
   const pinned = await sealed(store, 'intents.pinned', intent.tenantId, JSON.stringify(intent.pinned));
   const row = await store.kysely
     .insertInto('intents')
-    .columns([
-      'tenant_id',
-      'verb',
-      'job_candidate_id',
-      'period',
-      'attempt',
-      'pinned',
-      'sent_at',
-      'give_up_at',
-      'outcome',
-    ])
+    .columns([...ATTEMPT, 'pinned', 'sent_at', 'give_up_at', 'outcome'])
     .expression(
       clockOf(store, intent).select((eb) => [
         eb.val(intent.tenantId).as('tenant_id'),
@@ -55,11 +45,13 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
         sql.lit('open').as('outcome'),
       ]),
     )
-    .onConflict((c) => c.columns(['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt']).doNothing())
+    .onConflict((c) => c.columns(ATTEMPT).doNothing())
     .returningAll()
     .executeTakeFirst();
   return row === undefined ? undefined : { ...row, now: row.sent_at };
 }
+
+const ATTEMPT = ['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt'] as const;
 
 /** Reads the clock once, because Postgres's clock would move between two columns. Has no row if the hire is over. */
 function clockOf(store: Store, { state, ...key }: NewIntent) {
@@ -99,7 +91,7 @@ export async function latestIntent(store: Store, key: HireRef, verb: string): Pr
     .selectFrom('intents')
     .selectAll()
     .select(store.now.as('now'))
-    .where(has({ tenant_id: key.tenantId, verb, job_candidate_id: key.jobCandidateId, period: key.period }))
+    .where(has({ ...hireColumns(key), verb }))
     .orderBy('attempt', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -112,36 +104,33 @@ export async function decideIntent(
   outcome: 'done' | 'absent' | 'refused',
   result: unknown,
 ): Promise<void> {
-  await store.kysely
-    .updateTable('intents')
-    .set({ outcome, result: JSON.stringify(result), decided_at: store.now })
-    .where(has({ ...attemptColumns(intent), outcome: 'open' }))
-    .execute();
+  await endAttempt(store, intent, { from: 'open', outcome, result });
 }
 
 /** Marks an accepted write as refused: the other side refused it while finishing it, or it is another hire's now. */
 export async function refuseMade(store: Store, intent: IntentRow, result: unknown): Promise<void> {
-  await store.kysely
-    .updateTable('intents')
-    .set({ outcome: 'refused', result: JSON.stringify(result), decided_at: store.now })
-    .where(has({ ...attemptColumns(intent), outcome: 'done' }))
-    .execute();
+  await endAttempt(store, intent, { from: 'done', outcome: 'refused', result });
 }
 
-function attemptColumns({ tenant_id, verb, job_candidate_id, period, attempt }: IntentRow) {
-  return { tenant_id, verb, job_candidate_id, period, attempt };
+async function endAttempt(
+  { kysely, now }: Store,
+  { tenant_id, verb, job_candidate_id, period, attempt }: IntentRow,
+  { from, outcome, result }: { from: 'open' | 'done'; outcome: IntentRow['outcome']; result: unknown },
+): Promise<void> {
+  await kysely
+    .updateTable('intents')
+    .set({ outcome, result: JSON.stringify(result), decided_at: now })
+    .where(has({ tenant_id, verb, job_candidate_id, period, attempt, outcome: from }))
+    .execute();
 }
 
 /** Whether a write of the tenant may be on its way: its outcome is open and its deadline not over. */
 export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<boolean> {
-  const row = await store.kysely
+  const open = store.kysely
     .selectFrom('intents')
     .select('verb')
-    .where(has({ tenant_id: tenantId, outcome: sql.lit<'open'>('open') }))
-    .where('give_up_at', '>', onceNow(store))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where(has({ tenant_id: tenantId, outcome: sql.lit<'open'>('open') }));
+  return findsAny(open.where('give_up_at', '>', onceNow(store)).limit(1));
 }
 
 /**

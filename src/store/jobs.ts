@@ -1,8 +1,9 @@
 import { forgetPair } from './exchange-pairs.ts';
-import { batchesOf, fromInserted, has, readClock, type Store } from './open-store.ts';
+import { countOf, has, put, readClock, type Store } from './open-store.ts';
 import type { RequisitionRow } from './push-tables.ts';
 import { sealed } from './sealed-values.ts';
 import { sendOnce, sentNow } from './send-once.ts';
+import { changeTenant } from './tenant-states.ts';
 
 export interface JobSnapshot {
   jobId: string;
@@ -20,19 +21,13 @@ export async function saveJobs(
   tenantId: string,
   jobs: ReadonlyArray<Pick<JobSnapshot, 'jobId' | 'record'>>,
 ) {
-  for (const some of batchesOf(jobs, 100)) {
-    const rows = some.map(async (job) => ({
-      tenant_id: tenantId,
-      job_id: job.jobId,
-      record: await sealed(store, 'jobs.record', tenantId, JSON.stringify(job.record)),
-      seen_at: store.now,
-    }));
-    await store.kysely
-      .insertInto('jobs')
-      .values(await Promise.all(rows))
-      .onConflict((c) => c.columns(['tenant_id', 'job_id']).doUpdateSet(fromInserted('record', 'seen_at')))
-      .execute();
-  }
+  const rows = jobs.map(async (job) => ({
+    tenant_id: tenantId,
+    job_id: job.jobId,
+    record: await sealed(store, 'jobs.record', tenantId, JSON.stringify(job.record)),
+    seen_at: store.now,
+  }));
+  await put(store, 'jobs', await Promise.all(rows), { key: ['tenant_id', 'job_id'], set: ['record', 'seen_at'] });
 }
 
 export async function readJob(store: Store, tenantId: string, jobId: string): Promise<JobSnapshot | undefined> {
@@ -45,12 +40,7 @@ export async function readJob(store: Store, tenantId: string, jobId: string): Pr
 }
 
 export async function countJobs(store: Store, tenantId: string): Promise<number> {
-  const { jobs } = await store.kysely
-    .selectFrom('jobs')
-    .select((eb) => eb.fn.countAll<number>().as('jobs'))
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirstOrThrow();
-  return jobs;
+  return countOf(store.kysely.selectFrom('jobs').where('tenant_id', '=', tenantId));
 }
 
 /** All jobs of the tenant, or those with these ids. */
@@ -133,11 +123,7 @@ export async function readStageFilter(
 }
 
 export async function saveStageFilter(store: Store, tenantId: string, filter: StageFilter): Promise<void> {
-  await store.kysely
-    .updateTable('tenants')
-    .set({ stage_filter: JSON.stringify(filter), stage_filter_at: store.now })
-    .where('tenant_id', '=', tenantId)
-    .execute();
+  await changeTenant(store, tenantId, { stage_filter: JSON.stringify(filter), stage_filter_at: store.now });
 }
 
 type Key = Pick<RequisitionRow, 'tenant_id' | 'requisition_id'>;
@@ -163,7 +149,7 @@ export async function sendRequisition(
 ): Promise<boolean> {
   const key = { tenant_id: tenantId, requisition_id: requisitionId };
   const sent = { ...(await sentNow(store, budgetMs)), run_id: runId, hold_id: null };
-  return (await sendOnce(store, 'requisitions', { key, sent, first: { job_id: null }, before })) !== undefined;
+  return (await sendOnce(store, 'requisitions', { key, sent, before })) !== undefined;
 }
 
 /** The stream whose bases belong to one position and one job: another job's values are no edits. */
@@ -177,11 +163,11 @@ export async function linkRequisition(store: Store, key: Key, jobId: string): Pr
     const before = await kysely.selectFrom('requisitions').select('job_id').where(has(key)).executeTakeFirst();
     if (before !== undefined && before.job_id !== jobId)
       await forgetPair({ ...store, kysely }, { tenantId, stream: POSITIONS, pairId });
-    await kysely
-      .insertInto('requisitions')
-      .values({ ...key, ...known, attempt: 0, sent_at: null, give_up_at: null, run_id: null })
-      .onConflict((c) => c.columns(['tenant_id', 'requisition_id']).doUpdateSet(known))
-      .execute();
+    const row = { ...key, ...known, attempt: 0, sent_at: null, give_up_at: null, run_id: null };
+    await put({ kysely }, 'requisitions', [row], {
+      key: ['tenant_id', 'requisition_id'],
+      set: ['state', 'job_id', 'hold_id'],
+    });
   });
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Employee, employeeIn, type HireState, type Side } from '../hire/hire.ts';
 import type { EmployedHow } from '../person/person.ts';
-import { has, type Store } from './open-store.ts';
+import { countOf, has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import { ofStream, type StreamKey } from './streams.ts';
 
@@ -79,12 +79,7 @@ export async function countPairs({ kysely }: Store, scope: PairScope, runId: str
     .where(ofStream(scope))
     .where('gone_at', 'is not', null)
     .where('missing_run', '<>', runId);
-  const { count } = await kysely
-    .selectFrom(linked(kysely, scope).as('pairs'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('pairs.pair_id', 'not in', goneBefore)
-    .executeTakeFirstOrThrow();
-  return count;
+  return countOf(kysely.selectFrom(linked(kysely, scope).as('pairs')).where('pairs.pair_id', 'not in', goneBefore));
 }
 
 export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {

@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
 import { type HireState, hireStates } from '../hire/hire.ts';
-import type { HireStepRow } from './hire-steps.ts';
 import { WAITING } from './holds.ts';
 import { IS_LEFT } from './inbox.ts';
-import { has, type Store } from './open-store.ts';
+import { given, has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
-import type { HireDocumentRow } from './push-tables.ts';
-import type { AuditRow, HireRow, HoldRow, InboxState, IntentRow, PlanRow, QuarantineRow } from './schema.ts';
+import type { AuditRow, HireRow, InboxState, QuarantineRow } from './schema.ts';
 import { ofStream } from './streams.ts';
 
 /** Selects rows of a list: tenants, place to start, and count. Every list is read page by page through an index. */
@@ -16,32 +14,6 @@ interface Listed<Place> {
   /** Rows after this one; the first rows if absent. */
   after?: Place | undefined;
   limit: number;
-}
-
-export interface HoldFilter extends Listed<readonly [openedAt: number, holdId: string]> {
-  code?: string | undefined;
-  /** Includes closed ones, and those of removed tenants. */
-  all?: boolean;
-}
-
-/** Holds, oldest first. */
-export async function listHoldsPage(
-  { kysely, now }: Store,
-  filter: HoldFilter,
-): Promise<(HoldRow & { now: number })[]> {
-  const { tenantIds, after, limit, code, all = false } = filter;
-  let query = kysely
-    .selectFrom('holds')
-    .selectAll()
-    .select(now.as('now'))
-    .orderBy('opened_at')
-    .orderBy('hold_id')
-    .limit(limit);
-  if (!all) query = query.where(WAITING);
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  if (code !== undefined) query = query.where('code', '=', code);
-  if (after !== undefined) query = query.where(sql<boolean>`(opened_at, hold_id) > (${after[0]}, ${after[1]})`);
-  return query.execute();
 }
 
 type HirePlace = readonly [openedAt: number, tenantId: string, jobCandidateId: string, period: number];
@@ -63,8 +35,10 @@ export async function listHiresPage(store: Store, filter: HirePageFilter): Promi
 
 function hiresInState({ kysely }: Store, state: HireState, filter: HirePageFilter): Promise<HireRow[]> {
   const { tenantIds, after, limit } = filter;
-  let query = kysely.selectFrom('hires').selectAll().where('state', '=', state);
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  let query = kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where(given({ state, tenant_id: tenantIds }));
   if (after !== undefined) query = query.where('opened_at', '<=', after[0]).where(isBehind(after));
   return query
     .orderBy('opened_at', 'desc')
@@ -88,11 +62,10 @@ export interface HireSearch {
 /** The hires of this job candidate or employee, latest opened first. They are few, so they are sorted here. */
 export async function findHires({ kysely }: Store, search: HireSearch): Promise<HireRow[]> {
   const { tenantIds, state, by, id, after, limit } = search;
-  let query = kysely.selectFrom('hires').selectAll().where(by, '=', id);
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  const found = await query.execute();
+  const all = kysely.selectFrom('hires').selectAll().where(by, '=', id);
+  const found = await all.where(given({ tenant_id: tenantIds, state })).execute();
   return found
-    .filter((one) => (state === undefined || one.state === state) && (after === undefined || comesAfter(one, after)))
+    .filter((one) => after === undefined || comesAfter(one, after))
     .sort(newestFirst)
     .slice(0, limit);
 }
@@ -134,11 +107,10 @@ export async function listDeliveriesPage({ kysely }: Store, filter: DeliveryPage
   let query = kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'body_hash', 'event', 'ids', 'state', 'received_at', 'failures', 'last_error'])
+    .where(given({ tenant_id: tenantIds, state }))
     .orderBy('received_at', 'desc')
     .orderBy('body_hash', 'desc');
   if (tenantIds?.length !== 1) query = query.where(IS_LEFT);
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  if (state !== undefined) query = query.where('state', '=', state);
   if (after !== undefined) query = query.where(sql<boolean>`(received_at, body_hash) < (${after[0]}, ${after[1]})`);
   if (text === undefined) return query.limit(limit).execute();
   const wanted = text.toLowerCase();
@@ -175,9 +147,7 @@ export interface AuditFilter extends Listed<readonly [at: number, skip: number]>
 export async function listAudit({ kysely }: Store, filter: AuditFilter): Promise<AuditRow[]> {
   const { tenantIds, after, limit, by, act, from, to } = filter;
   let query = kysely.selectFrom('audit').selectAll().orderBy('at', 'desc').orderBy('act').orderBy('by').limit(limit);
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  if (by !== undefined) query = query.where('by', '=', by);
-  if (act !== undefined) query = query.where('act', '=', act);
+  query = query.where(given({ tenant_id: tenantIds, by, act }));
   if (from !== undefined) query = query.where('at', '>=', from);
   if (to !== undefined) query = query.where('at', '<', to);
   if (after !== undefined) query = query.where('at', '<=', after[0]).offset(after[1]);
@@ -215,7 +185,7 @@ export interface HoldCause {
 
 /** Unanswered open holds, by code. */
 export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly string[]): Promise<HoldCause[]> {
-  let query = kysely
+  return kysely
     .selectFrom('holds')
     .select([
       'code',
@@ -225,10 +195,9 @@ export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly st
       sql<number>`min(opened_at)`.as('oldestAt'),
     ])
     .where(WAITING)
-    .where('answered_at', 'is', null)
-    .groupBy('code');
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  return query.execute();
+    .where(given({ answered_at: null, tenant_id: tenantIds }))
+    .groupBy('code')
+    .execute();
 }
 
 /** How many hires of these tenants began in each of the last 24 hours, the oldest hour first. */
@@ -256,20 +225,7 @@ export async function countBegunByHour(
   return counts;
 }
 
-/** All that the store keeps about one hire, without personal data. */
-export interface HireRecords {
-  hire: HireRow;
-  deliveries: { event: string; ids: string; state: string; received_at: number; done_at: number | null }[];
-  intents: IntentRow[];
-  plans: Pick<PlanRow, 'plan_id' | 'mapping_hash' | 'planned_at' | 'applied_at'>[];
-  holds: HoldRow[];
-  documents: Pick<
-    HireDocumentRow,
-    'document' | 'state' | 'attempt' | 'sha256' | 'reason' | 'sent_at' | 'read_back_at'
-  >[];
-  steps: HireStepRow[];
-  links: { employee_id: string; employee_number: string | null; linked_at: number }[];
-}
+export type HireRecords = Awaited<ReturnType<typeof readHireRecords>>;
 
 /** At most this many deliveries, the latest. */
 const MOST_DELIVERIES = 200;
@@ -280,9 +236,10 @@ const MOST_LATER = 5_000;
 /** An event this long after the last change of an ended hire has changed nothing. */
 const AFTER_MS = 24 * 3_600_000;
 
-export async function readHireRecords(store: Store, hire: HireRow): Promise<HireRecords> {
-  const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period } = hire;
-  const key = { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
+/** All that the store keeps about one hire, without personal data. */
+export async function readHireRecords(store: Store, hire: HireRow) {
+  const { tenant_id, job_candidate_id, period } = hire;
+  const key = { tenant_id, job_candidate_id, period };
   const { kysely } = store;
   const [deliveries, intents, plans, holds, documents, steps, links] = await Promise.all([
     deliveriesOf(store, hire),
@@ -309,7 +266,7 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
 }
 
 /** Events that carry an id of this hire. Ids are quoted in the JSON, so a search for 12 does not find 512. */
-async function deliveriesOf(store: Store, hire: HireRow): Promise<HireRecords['deliveries']> {
+async function deliveriesOf(store: Store, hire: HireRow) {
   const ids = [hire.job_candidate_id, hire.onboarding_candidate_id].filter((id) => id !== null);
   let since = store.kysely
     .selectFrom('inbox')

@@ -1,5 +1,5 @@
 import type { EmployeeFields } from '../hire/hire.ts';
-import { batchesOf, fromInserted, type Store } from './open-store.ts';
+import { batchesOf, put, readInBatches, type Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
 import { ofStream, type StreamKey } from './streams.ts';
 
@@ -12,17 +12,12 @@ interface LookupRow {
 
 /** The rows of one table; all of them without `ids`. */
 export async function readLookupRows(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
-  if (ids === undefined) return readBatch(store, key);
-  const batches = await Promise.all(batchesOf(ids).map((some) => readBatch(store, key, some)));
-  return batches.flat();
-}
-
-async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
   const all = store.kysely
     .selectFrom('lookup_rows')
     .select(['tenant_id', 'record_id as id', 'row_hash as hash', 'fields'])
     .where(ofStream(key));
-  const rows = await (ids === undefined ? all : all.where('record_id', 'in', ids)).execute();
+  const read = (some: readonly string[]) => all.where('record_id', 'in', some).execute();
+  const rows = await (ids === undefined ? all.execute() : readInBatches(ids, read));
   return rows.map(({ id, hash, fields }) => ({ id, hash, fields: JSON.parse(fields) as EmployeeFields }));
 }
 
@@ -47,16 +42,8 @@ export async function saveLookupRows(store: Store, key: StreamKey, rows: readonl
       return { tenant_id, stream, record_id, row_hash, fields };
     }),
   );
-  await store.kysely.transaction().execute(async (trx) => {
-    for (const some of batchesOf(all))
-      await trx
-        .insertInto('lookup_rows')
-        .values(some)
-        .onConflict((c) =>
-          c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet(fromInserted('row_hash', 'fields')),
-        )
-        .execute();
-  });
+  const columns = { key: ['tenant_id', 'stream', 'record_id'], set: ['row_hash', 'fields'] } as const;
+  await store.kysely.transaction().execute((kysely) => put({ kysely }, 'lookup_rows', all, columns));
 }
 
 export async function removeLookupRows(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {

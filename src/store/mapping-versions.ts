@@ -1,4 +1,4 @@
-import { type Store } from './open-store.ts';
+import { put, type Store } from './open-store.ts';
 
 /** The texts of a mapping that was used, kept so that its hash can be resolved later. */
 export interface MappingVersion {
@@ -14,18 +14,11 @@ export interface MappingVersion {
 /** Stores a mapping that is about to be used; a stored version stays as it is. */
 export async function keepMappingVersion(store: Store, version: MappingVersion): Promise<void> {
   const { tenantId, subject, hash, file, files } = version;
-  await store.kysely
-    .insertInto('mapping_versions')
-    .values({
-      tenant_id: tenantId,
-      subject,
-      mapping_hash: hash,
-      file: file ?? null,
-      files: JSON.stringify(files),
-      first_used_at: store.now,
-    })
-    .onConflict((c) => c.columns(['tenant_id', 'subject', 'mapping_hash']).doNothing())
-    .execute();
+  const texts = { file: file ?? null, files: JSON.stringify(files), first_used_at: store.now };
+  await put(store, 'mapping_versions', [{ tenant_id: tenantId, subject, mapping_hash: hash, ...texts }], {
+    key: ['tenant_id', 'subject', 'mapping_hash'],
+    set: [],
+  });
 }
 
 const MOST_VERSIONS = 10;

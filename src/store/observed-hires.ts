@@ -5,7 +5,7 @@ import { audit } from './audit.ts';
 import { observes } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { insertHires, type NewHire } from './hires.ts';
-import { hireColumns, inTransaction, locked, type Store } from './open-store.ts';
+import { hireColumns, inTransaction, locked, type Store, tenantsIn } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
@@ -78,10 +78,9 @@ export async function insertBaseline(
   hires: readonly NewHire[],
   people: Parameters<typeof recordPeople>[1],
 ): Promise<boolean> {
-  return store.kysely.transaction().execute(async (trx) => {
-    const tenant = trx.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
+  return inTransaction(store, async (open) => {
+    const tenant = open.kysely.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
     if ((await locked(store, tenant).executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
-    const open = { ...store, kysely: trx };
     const erased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
     // A later application of theirs would also reveal who they are.
     const isLeft = (hire: NewHire): boolean => idsOfHire(hire).some(erased);
@@ -191,13 +190,7 @@ export async function requestStarts(
 
 /** Tenants with requested starts that no worker has handled. */
 export async function tenantsToStart({ kysely }: Store): Promise<Set<string>> {
-  const rows = await kysely
-    .selectFrom('hints')
-    .select('tenant_id')
-    .distinct()
-    .where('stream', '=', sql.lit(STARTS))
-    .execute();
-  return new Set(rows.map((row) => row.tenant_id));
+  return tenantsIn(kysely.selectFrom('hints').select('tenant_id').distinct().where('stream', '=', sql.lit(STARTS)));
 }
 
 /**

@@ -5,7 +5,9 @@ import {
   type Expression,
   type ExpressionBuilder,
   type FilterObject,
+  type InsertObject,
   InsertQueryNode,
+  type InsertResult,
   type JoinBuilder,
   type KyselyPlugin,
   type PluginTransformQueryArgs,
@@ -15,6 +17,7 @@ import {
   type RawBuilder,
   RawNode,
   type RootOperationNode,
+  type SelectQueryBuilder,
   type SqlBool,
   type StringReference,
   sql,
@@ -204,6 +207,20 @@ export function has<const Columns extends object>(columns: Columns) {
     eb.and(columns as never);
 }
 
+/** For `where`: like `has`, for a filter. It leaves out a column without a value, and takes any value of a list. */
+export function given<const Columns extends object>(columns: Columns) {
+  return <DB, TB extends keyof DB>(
+    eb: ExpressionBuilder<DB, TB> & (keyof Columns extends StringReference<DB, TB> ? unknown : never),
+  ): Expression<SqlBool> => {
+    const chosen = Object.entries(columns).filter(([, value]) => value !== undefined);
+    const conditions = chosen.map(([column, value]: [string, unknown]) => {
+      const operator = Array.isArray(value) ? 'in' : value === null ? 'is' : '=';
+      return eb(column as StringReference<DB, TB>, operator, value as never);
+    });
+    return eb.and(conditions);
+  };
+}
+
 /** The columns that name a hire in every table, for `values` and `has`. */
 export function hireColumns({ tenantId, jobCandidateId, period }: HireRef) {
   return { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
@@ -234,21 +251,56 @@ export async function readInBatches<Id, Found>(
   return found;
 }
 
-/** For `doUpdateSet`: these columns take the values of the row that was to be inserted. */
-export function fromInserted<Column extends string>(...columns: Column[]): Record<Column, RawBuilder<never>> {
-  const values = columns.map((column) => [column, sql`${sql.ref(`excluded.${column}`)}`]);
-  return Object.fromEntries(values) as Record<Column, RawBuilder<never>>;
+/** Inserts rows, the last one of each key. Of a row whose key is there already, only the columns in `set` change. */
+export async function put<Table extends keyof Tables>(
+  { kysely }: Pick<StoreTables, 'kysely'>,
+  table: Table,
+  rows: readonly InsertObject<Tables, Table>[],
+  { key, set }: { key: readonly Column<Table>[]; set: readonly Column<Table>[] },
+): Promise<void> {
+  // One of the tables stands for all of them in the types.
+  const own = table as 'hints';
+  const all = rows as readonly InsertObject<Tables, 'hints'>[];
+  const keys = key as readonly Column<'hints'>[];
+  const changed = Object.fromEntries(set.map((column) => [column, sql.ref(`excluded.${column}`)]));
+  // Postgres refuses a statement that writes one row twice.
+  const once = new Map(all.map((row) => [JSON.stringify(keys.map((column) => row[column])), row]));
+  for (const some of batchesOf([...once.values()]))
+    await kysely
+      .insertInto(own)
+      .values(some)
+      .onConflict((c) => (set.length === 0 ? c.columns(keys).doNothing() : c.columns(keys).doUpdateSet(changed)))
+      .execute();
 }
 
-/** Runs an update or a deletion. Returns how many rows it changed. */
+type Column<Table extends keyof Tables> = keyof Tables[Table] & string;
+
+/** How many rows a query finds. */
+export async function countOf<DB, TB extends keyof DB>(query: SelectQueryBuilder<DB, TB, object>): Promise<number> {
+  const counted = query.select((eb) => eb.fn.countAll<number>().as('count'));
+  return ((await counted.executeTakeFirstOrThrow()) as { count: number }).count;
+}
+
+/** Whether a query finds a row. */
+export async function findsAny(query: { executeTakeFirst(): Promise<unknown> }): Promise<boolean> {
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
+/** The tenants of the rows that a query finds. */
+export async function tenantsIn(query: { execute(): Promise<{ tenant_id: string }[]> }): Promise<Set<string>> {
+  return new Set((await query.execute()).map((row) => row.tenant_id));
+}
+
+/** Runs an insert, an update or a deletion. Returns how many rows it changed. */
 export async function changedRows(change: {
-  executeTakeFirst(): Promise<UpdateResult | DeleteResult>;
+  executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
 }): Promise<number> {
   const result = await change.executeTakeFirst();
+  if ('numInsertedOrUpdatedRows' in result) return Number(result.numInsertedOrUpdatedRows ?? 0n);
   return Number('numUpdatedRows' in result ? result.numUpdatedRows : result.numDeletedRows);
 }
 
-/** Runs an update or a deletion: whether it found a row to change. */
+/** Runs an insert, an update or a deletion: whether it changed a row. */
 export async function didChange(change: Parameters<typeof changedRows>[0]): Promise<boolean> {
   return (await changedRows(change)) > 0;
 }

@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type NotNull, type RawBuilder, sql } from 'kysely';
 import { type Employee, followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
-import { type Candidate, isSameCandidate, type Named, type Recorded } from '../person/person.ts';
+import { type Candidate, isSameCandidate, type Named, type PersonEvent, type Recorded } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
-import { has, hireColumns, hireOf, inTransaction, type Store, sameHire } from './open-store.ts';
+import { didChange, has, hireColumns, hireOf, inTransaction, type Store, sameHire } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, findPerson } from './persons.ts';
 import type { HireRow } from './schema.ts';
@@ -74,12 +74,11 @@ export async function giveUpEmployee(
   verbs: readonly string[],
 ): Promise<void> {
   await inTransaction(store, async (trx) => {
-    const given = await trx.kysely
+    const giving = trx.kysely
       .updateTable('hires')
       .set({ employee_id: null, employee_number: null, connection: null, updated_at: store.now })
-      .where(has({ ...hireColumns(hire), state: 'open', employee_id: id }))
-      .executeTakeFirst();
-    if (given.numUpdatedRows === 0n) return;
+      .where(has({ ...hireColumns(hire), state: 'open', employee_id: id }));
+    if (!(await didChange(giving))) return;
     for (const verb of verbs) {
       const latest = await latestIntent(trx, hire, verb);
       if (latest?.outcome === 'done') await refuseMade(trx, latest, { code: TAKEN_OVER });
@@ -88,29 +87,29 @@ export async function giveUpEmployee(
 }
 
 /** The outcome of a create of this hire is known; the employee is visible after `afterMs`. */
-export async function settleCreating(store: Store, hire: HireRef, afterMs: number, holder?: string): Promise<void> {
+export function settleCreating(store: Store, hire: HireRef, afterMs: number, holder?: string): Promise<void> {
   const attempt = holder === undefined ? {} : { holder };
-  for (const id of await creatingFor(store, { ...hireColumns(hire), ...attempt }))
-    await changePerson(store, { id }, { kind: 'settle', hire, afterMs, ...attempt });
+  return tellCreating(store, { ...hireColumns(hire), ...attempt }, { kind: 'settle', hire, afterMs, ...attempt });
 }
 
 /** Forgets the keys of people being made, once no hire waits for them any more. */
-export async function lapseCreating(store: Store, tenantId: string): Promise<void> {
-  for (const id of await creatingFor(store, { tenant_id: tenantId }))
-    await changePerson(store, { id }, { kind: 'lapse' });
+export function lapseCreating(store: Store, tenantId: string): Promise<void> {
+  return tellCreating(store, { tenant_id: tenantId }, { kind: 'lapse' });
 }
 
-async function creatingFor(
-  { kysely }: Store,
+/** Applies the event to people whose employee is being made. */
+async function tellCreating(
+  store: Store,
   where: { tenant_id: string; job_candidate_id?: string; period?: number; holder?: string },
-): Promise<string[]> {
-  const rows = await kysely
+  event: PersonEvent,
+): Promise<void> {
+  const rows = await store.kysely
     .selectFrom('person_keys')
     .select('person_id')
     .distinct()
     .where(has({ kind: sql.lit<'creating'>('creating'), ...where }))
     .execute();
-  return rows.map((row) => row.person_id);
+  for (const { person_id: id } of rows) await changePerson(store, { id }, event);
 }
 
 async function ownedBy(
@@ -121,11 +120,8 @@ async function ownedBy(
     .selectFrom('persons')
     .leftJoin('hires', sameHire('hires', 'persons'))
     .select(['persons.person_id', 'hires.state', 'hires.employee_id'])
-    .select((eb) => [
-      eb.ref('persons.tenant_id').$notNull().as('tenant_id'),
-      eb.ref('persons.job_candidate_id').$notNull().as('job_candidate_id'),
-      eb.ref('persons.period').$notNull().as('period'),
-    ])
+    .select(['persons.tenant_id', 'persons.job_candidate_id', 'persons.period'])
+    .$narrowType<{ tenant_id: NotNull; job_candidate_id: NotNull; period: NotNull }>()
     .where((eb) =>
       eb.and(Object.entries(where).map(([name, value]) => eb(`persons.${name as keyof typeof where}`, '=', value))),
     )
@@ -218,16 +214,11 @@ export function employedRows({ kysely }: Pick<Store, 'kysely'>) {
   return kysely
     .selectFrom('person_keys as known')
     .where('known.kind', '=', sql.lit('employee'))
-    .select(['known.scope as connection', 'known.value as employee_id', 'known.employee_number'])
-    .select((eb) => [
-      eb.ref('known.company').$notNull().as('company'),
-      eb.ref('known.candidate_id').$notNull().as('candidate_id'),
-      eb.ref('known.tenant_id').$notNull().as('tenant_id'),
-      eb.ref('known.job_candidate_id').$notNull().as('job_candidate_id'),
-      eb.ref('known.period').$notNull().as('period'),
-      eb.ref('known.how').$notNull().as('how'),
-      eb.ref('known.at').$notNull().as('linked_at'),
-    ]);
+    .select(['known.scope as connection', 'known.value as employee_id', 'known.employee_number', 'known.how'])
+    .select(['known.company', 'known.candidate_id', 'known.at as linked_at'])
+    .select(['known.tenant_id', 'known.job_candidate_id', 'known.period'])
+    .$narrowType<{ company: NotNull; candidate_id: NotNull; how: NotNull; linked_at: NotNull }>()
+    .$narrowType<{ tenant_id: NotNull; job_candidate_id: NotNull; period: NotNull }>();
 }
 
 /** A hire that does not match any person's record. */

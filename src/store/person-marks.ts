@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { changedRows, has, onceNow, readInBatches, type Store } from './open-store.ts';
+import { changedRows, has, onceNow, put, readInBatches, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';
 
 export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead' | 'record';
@@ -74,15 +74,20 @@ async function markKeys(store: Store): Promise<string[]> {
 
 /** Adds the hash key of a store that this one replaced. */
 export async function takeMarkKey({ kysely, now }: Store, markKey: string): Promise<void> {
-  await kysely
-    .insertInto('person_mark_keys')
-    .values({ mark_key: markKey, made_at: now })
-    .onConflict((c) => c.doNothing())
-    .execute();
+  await put({ kysely }, 'person_mark_keys', [{ mark_key: markKey, made_at: now }], { key: ['mark_key'], set: [] });
 }
 
 function digestOf(key: string, tenantId: string, name: string): string {
   return createHmac('sha256', key).update(`${tenantId}\n${name}`).digest('base64url');
+}
+
+/** With every key of this store. */
+async function digestsOf(store: Store, tenantId: string, names: readonly string[]): Promise<string[]> {
+  return (await markKeys(store)).flatMap((key) => names.map((name) => digestOf(key, tenantId, name)));
+}
+
+function namesOf(ids: readonly PersonId[] | typeof EVERYBODY): string[] {
+  return ids === EVERYBODY ? [EVERYBODY] : ids.map(nameOf);
 }
 
 /** One text for a kind and an id. */
@@ -110,8 +115,7 @@ export async function markPerson(
   ids: readonly PersonId[] | typeof EVERYBODY,
 ): Promise<string[]> {
   const [key = ''] = await markKeys(store);
-  const names = ids === EVERYBODY ? [EVERYBODY] : ids.map(nameOf);
-  const digests = names.map((name) => digestOf(key, tenantId, name));
+  const digests = namesOf(ids).map((name) => digestOf(key, tenantId, name));
   await takeMarks(store, { tenantId, mark, by, about }, digests);
   return digests;
 }
@@ -122,12 +126,8 @@ export async function takeMarks(
   { tenantId, mark, by, about }: Marking,
   digests: readonly string[],
 ): Promise<void> {
-  if (digests.length === 0) return;
-  await store.kysely
-    .insertInto('person_marks')
-    .values(digests.map((digest) => ({ tenant_id: tenantId, mark, digest, at: onceNow(store), by, about })))
-    .onConflict((c) => c.doNothing())
-    .execute();
+  const rows = digests.map((digest) => ({ tenant_id: tenantId, mark, digest, at: onceNow(store), by, about }));
+  await put(store, 'person_marks', rows, { key: ['tenant_id', 'mark', 'digest'], set: [] });
 }
 
 /** Removes a legal hold. */
@@ -136,8 +136,7 @@ export async function unmarkPerson(
   tenantId: string,
   ids: readonly PersonId[] | typeof EVERYBODY,
 ): Promise<number> {
-  const names = ids === EVERYBODY ? [EVERYBODY] : ids.map(nameOf);
-  const digests = (await markKeys(store)).flatMap((key) => names.map((name) => digestOf(key, tenantId, name)));
+  const digests = await digestsOf(store, tenantId, namesOf(ids));
   const marks = store.kysely.deleteFrom('person_marks').where(has({ tenant_id: tenantId, mark: 'legal-hold' }));
   return changedRows(marks.where('digest', 'in', digests));
 }
@@ -148,8 +147,7 @@ export async function legalHoldOf(
   tenantId: string,
   ids: readonly PersonId[],
 ): Promise<{ by: string; about: string } | undefined> {
-  const names = [EVERYBODY, ...ids.map(nameOf)];
-  const digests = (await markKeys(store)).flatMap((key) => names.map((name) => digestOf(key, tenantId, name)));
+  const digests = await digestsOf(store, tenantId, [EVERYBODY, ...namesOf(ids)]);
   return store.kysely
     .selectFrom('person_marks')
     .select(['by', 'about'])
@@ -185,18 +183,7 @@ export async function erasedOf(
   tenantId: string,
   ids: readonly PersonId[],
 ): Promise<(one: PersonId) => boolean> {
-  const erased = await erasuresOf({ kysely }, tenantId, ids);
-  return (one) => erased.has(nameOf(one));
-}
-
-/** By `nameOf` of those of these ids that belong to erased people: which erasure it was. */
-async function erasuresOf(
-  { kysely }: Pick<Store, 'kysely'>,
-  tenantId: string,
-  ids: readonly PersonId[],
-): Promise<ReadonlyMap<string, string>> {
-  const erased = new Map<string, string>();
-  if (ids.length === 0) return erased;
+  if (ids.length === 0) return () => false;
   const keys = await kysely
     .selectFrom('person_mark_keys')
     .select('mark_key')
@@ -212,11 +199,11 @@ async function erasuresOf(
     keys.flatMap(({ mark_key: key }) => ids.map((one) => [digestOf(key, tenantId, nameOf(one)), nameOf(one)] as const)),
   );
   const digests = [...named.keys()];
-  const marks = kysely.selectFrom('person_marks').select(['digest', 'about']);
+  const marks = kysely.selectFrom('person_marks').select('digest');
   const own = marks.where(has({ tenant_id: tenantId, mark: 'erased' }));
   const rows = await readInBatches(digests, (some) => own.where('digest', 'in', some).execute());
-  for (const { digest, about } of rows) erased.set(named.get(digest) ?? '', about);
-  return erased;
+  const erased = new Set(rows.map(({ digest }) => named.get(digest)));
+  return (one) => erased.has(nameOf(one));
 }
 
 /** The same for very many ids, one at a time: which erasure one belongs to. Reads the tenant's marks once. */

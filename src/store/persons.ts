@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Employee, employeeIn, type HireRef, IMPORTED_PERIOD, isSameEmployee, isSameHire } from '../hire/hire.ts';
 import {
@@ -19,8 +20,8 @@ import {
 import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
-import { batchesOf, has, hireColumns, hireOf, inTransaction, readClock, type Store } from './open-store.ts';
-import type { Row } from './schema.ts';
+import { batchesOf, didChange, has, hireColumns, hireOf, inTransaction, readClock, type Store } from './open-store.ts';
+import type { Row, Tables } from './schema.ts';
 import { readTenantState, siblingsOf } from './tenant-states.ts';
 
 /** A person, by one of their keys. */
@@ -272,6 +273,7 @@ const MOST_ROWS = 200;
 class NameTaken extends Error {}
 
 type PersonKeyRow = Row<'person_keys'>;
+type NewKey = Insertable<Tables['person_keys']>;
 
 /** A key of one person, as in the table. */
 type Key = Pick<PersonKeyRow, 'scope' | 'kind' | 'value'>;
@@ -369,21 +371,18 @@ function refOf({ tenant_id, job_candidate_id, period }: HireColumns): HireRef | 
   return hireOf({ tenant_id, job_candidate_id, period });
 }
 
-function keysOf(person: Person): PersonKeyRow[] {
+function keysOf(person: Person): NewKey[] {
   const { id: person_id, connection: scope, candidates, companies, employees, creating } = person;
-  const none = { person_id, ...noHire, company: null, candidate_id: null, employee_number: null };
-  const rest = { ...none, how: null, holder: null, at: null };
-  const named = (one: Candidate) => ({ ...rest, value: valueOf(one), ...candidateColumns(one) });
+  const named = (one: Candidate) => ({ person_id, value: valueOf(one), ...candidateColumns(one) });
   return [
-    ...candidates.map((one): PersonKeyRow => ({ ...named(one), scope, kind: 'candidate' })),
-    ...companies.map((of): PersonKeyRow => ({ ...named(of.candidate), scope: of.scope, kind: 'company' })),
-    ...employees.map((one): PersonKeyRow => {
-      const { employee, number: employee_number, candidate, hire, how, since: at } = one;
+    ...candidates.map((one): NewKey => ({ ...named(one), scope, kind: 'candidate' })),
+    ...companies.map((of): NewKey => ({ ...named(of.candidate), scope: of.scope, kind: 'company' })),
+    ...employees.map(({ employee, number: employee_number, candidate, hire, how, since: at }): NewKey => {
       const columns = { ...candidateColumns(candidate), ...hireColumns(hire), employee_number, how, at };
-      return { ...rest, scope, kind: 'employee', value: employee.id, ...columns };
+      return { person_id, scope, kind: 'employee', value: employee.id, ...columns };
     }),
-    ...creating.map(({ key: value, hire, holder, until: at }): PersonKeyRow => {
-      return { ...rest, scope, kind: 'creating', value, ...hireColumns(hire), holder, at };
+    ...creating.map(({ key: value, hire, holder, until: at }): NewKey => {
+      return { person_id, scope, kind: 'creating', value, ...hireColumns(hire), holder, at };
     }),
   ];
 }
@@ -415,12 +414,11 @@ export async function save(store: Store, found: readonly Person[], people: reado
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const known = changed.filter(({ version }) => version > 0);
   for (const person of known) {
-    const { numUpdatedRows } = await kysely
+    const saving = kysely
       .updateTable('persons')
       .set({ ...rowOf(person), version: person.version + 1 })
-      .where(has({ person_id: person.id, version: person.version }))
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) return false;
+      .where(has({ person_id: person.id, version: person.version }));
+    if (!(await didChange(saving))) return false;
   }
   const ids = (some: readonly Person[]): string[] => some.map(({ id }) => id);
   if (known.length > 0) await kysely.deleteFrom('person_keys').where('person_id', 'in', ids(known)).execute();
@@ -440,7 +438,7 @@ export async function save(store: Store, found: readonly Person[], people: reado
 }
 
 /** Returns the keys that another person has already. */
-async function insertKeys({ kysely }: Store, rows: PersonKeyRow[]): Promise<PersonKeyRow[]> {
+async function insertKeys({ kysely }: Store, rows: NewKey[]): Promise<NewKey[]> {
   const inserted = await kysely
     .insertInto('person_keys')
     .values(rows)
@@ -448,7 +446,7 @@ async function insertKeys({ kysely }: Store, rows: PersonKeyRow[]): Promise<Pers
     .returning(['scope', 'kind', 'value'])
     .execute();
   if (inserted.length === rows.length) return [];
-  const isNew = (row: PersonKeyRow): boolean => inserted.some((one) => isSameKey(one, row));
+  const isNew = (row: NewKey): boolean => inserted.some((one) => isSameKey(one, row));
   return rows.filter((row) => !isNew(row));
 }
 

@@ -1,27 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type ConnectorError, rejected } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
-import { batchesOf, hireColumns, ofHire, readKept, type Store } from './open-store.ts';
+import { batchesOf, given, hireColumns, ofHire, put, readKept, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
 /** A plan kept until a person applies it. Its changes hold personal data and stay in the store. */
-interface NewSavedPlan {
+export interface SavedPlan {
+  hash: string;
   tenantId: string;
   /** A stream, or `hire 5012/1`. */
   subject: string;
   source: Row<'saved_plans'>['source'];
   mappingHash: string | null;
-  by: string;
-  records: readonly { id: string; change: unknown }[];
 }
 
-export interface SavedPlan {
-  hash: string;
-  tenantId: string;
-  subject: string;
-  source: Row<'saved_plans'>['source'];
-  mappingHash: string | null;
+interface NewSavedPlan extends Omit<SavedPlan, 'hash'> {
+  by: string;
+  records: readonly { id: string; change: unknown }[];
 }
 
 /** Hash of what the plan would do: the same plan has the same hash, regardless of its maker and time. */
@@ -38,32 +34,21 @@ export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string
   await store.kysely.transaction().execute(async (trx) => {
     await trx.deleteFrom('saved_plan_records').where('plan_hash', '=', hash).execute();
     const times = { planned_at: store.now, planned_by: plan.by };
-    await trx
-      .insertInto('saved_plans')
-      .values({
+    const of = { tenant_id: plan.tenantId, subject: plan.subject, source: plan.source, mapping_hash: plan.mappingHash };
+    const columns = { key: ['plan_hash'], set: ['planned_at', 'planned_by'] } as const;
+    await put({ kysely: trx }, 'saved_plans', [{ plan_hash: hash, ...of, ...times }], columns);
+    for (const some of batchesOf(plan.records)) {
+      const rows = some.map(async ({ id, change }) => ({
         plan_hash: hash,
-        tenant_id: plan.tenantId,
-        subject: plan.subject,
-        source: plan.source,
-        mapping_hash: plan.mappingHash,
-        ...times,
-      })
-      .onConflict((c) => c.column('plan_hash').doUpdateSet(times))
-      .execute();
-    for (const some of batchesOf(plan.records))
+        record_id: id,
+        change: await sealed(store, 'saved_plan_records.change', plan.tenantId, JSON.stringify(change)),
+        state: 'planned' as const,
+      }));
       await trx
         .insertInto('saved_plan_records')
-        .values(
-          await Promise.all(
-            some.map(async ({ id, change }) => ({
-              plan_hash: hash,
-              record_id: id,
-              change: await sealed(store, 'saved_plan_records.change', plan.tenantId, JSON.stringify(change)),
-              state: 'planned' as const,
-            })),
-          ),
-        )
+        .values(await Promise.all(rows))
         .execute();
+    }
   });
   return hash;
 }
@@ -72,7 +57,7 @@ export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string
 export async function findPlan(store: Store, prefix: string): Promise<SavedPlan> {
   const rows = await store.kysely
     .selectFrom('saved_plans')
-    .selectAll()
+    .select(SAVED)
     // A range on the key's order finds hashes by their first characters.
     .where('plan_hash', '>=', prefix)
     .where('plan_hash', '<', `${prefix}g`)
@@ -80,9 +65,16 @@ export async function findPlan(store: Store, prefix: string): Promise<SavedPlan>
     .execute();
   const [row, other] = rows;
   if (row === undefined || other !== undefined) throw notOne(prefix, other !== undefined);
-  const { plan_hash: hash, tenant_id: tenantId, subject, source, mapping_hash: mappingHash } = row;
-  return { hash, tenantId, subject, source, mappingHash };
+  return row;
 }
+
+const SAVED = [
+  'plan_hash as hash',
+  'tenant_id as tenantId',
+  'subject',
+  'source',
+  'mapping_hash as mappingHash',
+] as const;
 
 function notOne(prefix: string, several: boolean): ConnectorError {
   return rejected(
@@ -105,14 +97,14 @@ export async function readPlanRecords<Change>(
   hash: string,
   state?: Row<'saved_plan_records'>['state'],
 ): Promise<SavedRecord<Change>[]> {
-  const query = store.kysely
+  const rows = await store.kysely
     .selectFrom('saved_plan_records')
     .innerJoin('saved_plans', 'saved_plans.plan_hash', 'saved_plan_records.plan_hash')
     .selectAll('saved_plan_records')
     .select('saved_plans.tenant_id')
-    .where('saved_plan_records.plan_hash', '=', hash)
-    .orderBy('record_id');
-  const rows = await (state === undefined ? query : query.where('state', '=', state)).execute();
+    .where(given({ 'saved_plan_records.plan_hash': hash, state }))
+    .orderBy('record_id')
+    .execute();
   return rows.map((row) => ({ id: row.record_id, change: JSON.parse(row.change) as Change, state: row.state }));
 }
 
@@ -139,9 +131,13 @@ export async function listPlans(
   { kysely }: Store,
   { tenantId, hash, limit = 1 }: { tenantId: string; hash?: string; limit?: number },
 ): Promise<ListedPlan[]> {
-  let query = kysely.selectFrom('saved_plans').selectAll().where('tenant_id', '=', tenantId);
-  if (hash !== undefined) query = query.where('plan_hash', '=', hash);
-  const rows = await query.orderBy('planned_at', 'desc').limit(limit).execute();
+  const rows = await kysely
+    .selectFrom('saved_plans')
+    .select([...SAVED, 'planned_at as plannedAt', 'planned_by as plannedBy'])
+    .where(given({ tenant_id: tenantId, plan_hash: hash }))
+    .orderBy('planned_at', 'desc')
+    .limit(limit)
+    .execute();
   if (rows.length === 0) return [];
   const counts = await kysely
     .selectFrom('saved_plan_records')
@@ -149,20 +145,14 @@ export async function listPlans(
     .where(
       'plan_hash',
       'in',
-      rows.map((row) => row.plan_hash),
+      rows.map((row) => row.hash),
     )
     .groupBy(['plan_hash', 'state'])
     .execute();
   const countsOf = Map.groupBy(counts, (row) => row.plan_hash);
   return rows.map((row) => ({
-    hash: row.plan_hash,
-    tenantId: row.tenant_id,
-    subject: row.subject,
-    source: row.source,
-    mappingHash: row.mapping_hash,
-    plannedAt: row.planned_at,
-    plannedBy: row.planned_by,
-    records: Object.fromEntries((countsOf.get(row.plan_hash) ?? []).map(({ state, count }) => [state, count])),
+    ...row,
+    records: Object.fromEntries((countsOf.get(row.hash) ?? []).map(({ state, count }) => [state, count])),
   }));
 }
 

@@ -1,6 +1,16 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf, changedRows, didChange, has, inTransaction, onceNow, type Store } from './open-store.ts';
+import {
+  changedRows,
+  countOf,
+  didChange,
+  has,
+  inTransaction,
+  onceNow,
+  put,
+  type Store,
+  tenantsIn,
+} from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
 import type { Row } from './schema.ts';
 import type { PrivacyCaseRow } from './tenant-tables.ts';
@@ -23,19 +33,14 @@ export async function noteCases(
 ): Promise<void> {
   const waitMs = cause === 'gone' ? CONFIRM_MS : 0;
   const due = { state: 'due' as const, since: now, due_at: sql<number>`${now} + ${sql.lit(waitMs)}` };
-  for (const some of batchesOf(candidateIds))
-    await kysely
-      .insertInto('privacy_cases')
-      .values(some.map((candidateId) => ({ tenant_id: tenantId, candidate_id: candidateId, cause, ...due })))
-      .onConflict((c) => c.doNothing())
-      .execute();
+  const rows = candidateIds.map((candidateId) => ({ tenant_id: tenantId, candidate_id: candidateId, cause, ...due }));
+  await put({ kysely }, 'privacy_cases', rows, { key: ['tenant_id', 'candidate_id', 'cause'], set: [] });
 }
 
 /** Tenants with cases that are due. */
 export async function tenantsWithCases({ kysely, now }: Store): Promise<ReadonlySet<string>> {
   const due = kysely.selectFrom('privacy_cases').select('tenant_id').distinct();
-  const rows = await due.where('state', '<>', 'kept').where('due_at', '<=', now).execute();
-  return new Set(rows.map((row) => row.tenant_id));
+  return tenantsIn(due.where('state', '<>', 'kept').where('due_at', '<=', now));
 }
 
 /** A tenant's due cases, oldest first. */
@@ -97,13 +102,8 @@ export async function dropCase({ kysely }: Store, one: CaseKey): Promise<boolean
 
 /** How many people the policy alone erased within the last hour. */
 export async function erasedLately({ kysely, now }: Store, tenantId: string): Promise<number> {
-  const row = await kysely
-    .selectFrom('erasures')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(has({ tenant_id: tenantId, by: BY_POLICY }))
-    .where('asked_at', '>', sql<number>`${now} - ${sql.lit(HOUR_MS)}`)
-    .executeTakeFirstOrThrow();
-  return row.count;
+  const own = kysely.selectFrom('erasures').where(has({ tenant_id: tenantId, by: BY_POLICY }));
+  return countOf(own.where('asked_at', '>', sql<number>`${now} - ${sql.lit(HOUR_MS)}`));
 }
 
 /**

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
-import { has, type Store } from './open-store.ts';
+import { has, put, type Store } from './open-store.ts';
 
 export type Role = 'worker' | 'receiver';
 type Side = 'partner' | 'hris';
@@ -90,11 +90,8 @@ export async function noteProcess(
   own: { processId: string; role: Role; version: string; host: string; trouble?: string | null },
 ): Promise<void> {
   const { processId, role, version, host, trouble = null } = own;
-  await kysely
-    .insertInto('processes')
-    .values({ process_id: processId, role, version, host, started_at: now, seen_at: now, ended_at: null, trouble })
-    .onConflict((c) => c.column('process_id').doUpdateSet({ seen_at: now, trouble }))
-    .execute();
+  const row = { process_id: processId, role, version, host, started_at: now, seen_at: now, ended_at: null, trouble };
+  await put({ kysely }, 'processes', [row], { key: ['process_id'], set: ['seen_at', 'trouble'] });
 }
 
 async function endProcess({ kysely, now }: Store, processId: string): Promise<void> {
@@ -121,12 +118,8 @@ async function noteAnswers(
   { kysely, now }: Store,
   answered: readonly { tenantId: string; side: Side }[],
 ): Promise<void> {
-  if (answered.length === 0) return;
-  await kysely
-    .insertInto('answers')
-    .values(answered.map(({ tenantId, side }) => ({ tenant_id: tenantId, side, answered_at: now })))
-    .onConflict((c) => c.columns(['tenant_id', 'side']).doUpdateSet({ answered_at: now }))
-    .execute();
+  const rows = answered.map(({ tenantId, side }) => ({ tenant_id: tenantId, side, answered_at: now }));
+  await put({ kysely }, 'answers', rows, { key: ['tenant_id', 'side'], set: ['answered_at'] });
 }
 
 /** When each side last answered, by tenant. */

@@ -1,4 +1,4 @@
-import { batchesOf, didChange, fromInserted, locked, type Store } from './open-store.ts';
+import { batchesOf, didChange, findsAny, given, inTransaction, locked, put, type Store } from './open-store.ts';
 import type { QuarantineRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import { isUnderWay, ofStream, type StreamKey } from './streams.ts';
@@ -16,9 +16,12 @@ export async function readQuarantine(
   { kysely }: Store,
   { tenantId, stream }: { tenantId: string; stream?: string },
 ): Promise<QuarantineRow[]> {
-  let query = kysely.selectFrom('quarantine').selectAll().where('tenant_id', '=', tenantId);
-  if (stream !== undefined) query = query.where('stream', '=', stream);
-  return query.orderBy('page').orderBy('record_key').execute();
+  const all = kysely.selectFrom('quarantine').selectAll();
+  return all
+    .where(given({ tenant_id: tenantId, stream }))
+    .orderBy('page')
+    .orderBy('record_key')
+    .execute();
 }
 
 /** How many records of each stream are left out now. */
@@ -26,11 +29,12 @@ export async function countQuarantined(
   { kysely }: Store,
   tenantIds?: readonly string[],
 ): Promise<(StreamKey & { count: number })[]> {
-  const query = kysely
+  return kysely
     .selectFrom('quarantine')
     .select(['tenant_id as tenantId', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
-    .groupBy(['tenant_id', 'stream']);
-  return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
+    .where(given({ tenant_id: tenantIds }))
+    .groupBy(['tenant_id', 'stream'])
+    .execute();
 }
 
 /** The changes that one page makes. */
@@ -49,10 +53,9 @@ export async function changeQuarantine(
   runId: string,
   { page, over, news }: QuarantineChange,
 ): Promise<boolean> {
-  return store.kysely.transaction().execute(async (trx) => {
-    const own = { ...store, kysely: trx };
-    const run = trx.selectFrom('streams').select('run_id').where(isUnderWay(key, runId));
-    if ((await locked(store, run).executeTakeFirst()) === undefined) return false;
+  return inTransaction(store, async (own) => {
+    const run = own.kysely.selectFrom('streams').select('run_id').where(isUnderWay(key, runId));
+    if (!(await findsAny(locked(store, run)))) return false;
     await release(own, key, over);
     await addToQuarantine(own, key, page, news);
     return true;
@@ -62,24 +65,20 @@ export async function changeQuarantine(
 /** Adds records to the quarantine; one that is there already only moves to its new page. */
 async function addToQuarantine(
   store: Store,
-  key: StreamKey,
+  { tenantId, stream }: StreamKey,
   page: number,
   records: readonly Quarantined[],
 ): Promise<void> {
-  if (records.length === 0) return;
   const rows = records.map(async (record) => ({
-    tenant_id: key.tenantId,
-    stream: key.stream,
+    tenant_id: tenantId,
+    stream,
     record_key: record.key,
     page,
-    reason: await sealed(store, 'quarantine.reason', key.tenantId, record.reason),
+    reason: await sealed(store, 'quarantine.reason', tenantId, record.reason),
     since: store.now,
   }));
-  await store.kysely
-    .insertInto('quarantine')
-    .values(await Promise.all(rows))
-    .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_key']).doUpdateSet(fromInserted('page', 'reason')))
-    .execute();
+  const key = ['tenant_id', 'stream', 'record_key'] as const;
+  await put(store, 'quarantine', await Promise.all(rows), { key, set: ['page', 'reason'] });
 }
 
 async function release(store: Store, key: StreamKey, recordKeys: readonly string[]): Promise<void> {

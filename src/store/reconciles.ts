@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireState } from '../hire/hire.ts';
-import { fromInserted, has, type Store } from './open-store.ts';
+import { didChange, findsAny, has, put, type Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 import type { ReconcileKind, Seen } from './tenant-tables.ts';
 
@@ -22,7 +22,7 @@ export async function takeReconcile<Plan, Position, Counts>(
 ): Promise<SavedReconcile<Plan, Position, Counts> | undefined> {
   // Usually there is none, and a read costs less than a write that changes nothing.
   const known = store.kysely.selectFrom('reconciles').select('kind').where('tenant_id', '=', tenantId);
-  if ((await known.executeTakeFirst()) === undefined) return undefined;
+  if (!(await findsAny(known))) return undefined;
   const row = await store.kysely
     .updateTable('reconciles')
     .set({ holder })
@@ -51,7 +51,7 @@ interface NewReconcile {
 /** Saves a reconcile that has just begun. @throws ConnectorError RECONCILE_TAKEN_OVER if another one has begun too */
 export async function insertReconcile(store: Store, reconcile: NewReconcile): Promise<void> {
   const { tenantId, holder, kind } = reconcile;
-  const { numInsertedOrUpdatedRows } = await store.kysely
+  const inserting = store.kysely
     .insertInto('reconciles')
     .values({
       tenant_id: tenantId,
@@ -63,9 +63,8 @@ export async function insertReconcile(store: Store, reconcile: NewReconcile): Pr
       started_at: store.now,
       updated_at: store.now,
     })
-    .onConflict((c) => c.column('tenant_id').doNothing())
-    .executeTakeFirst();
-  if (numInsertedOrUpdatedRows !== 1n) throw takenOver(tenantId);
+    .onConflict((c) => c.column('tenant_id').doNothing());
+  if (!(await didChange(inserting))) throw takenOver(tenantId);
 }
 
 interface ReconcileProgress {
@@ -81,7 +80,7 @@ export async function saveReconcile(
   { tenantId, holder }: { tenantId: string; holder: string },
   { plan, position, counts }: ReconcileProgress,
 ): Promise<void> {
-  const { numUpdatedRows } = await store.kysely
+  const saving = store.kysely
     .updateTable('reconciles')
     .set({
       ...(plan === undefined ? {} : { plan: JSON.stringify(plan) }),
@@ -89,9 +88,8 @@ export async function saveReconcile(
       counts: JSON.stringify(counts),
       updated_at: store.now,
     })
-    .where(has({ tenant_id: tenantId, holder }))
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw takenOver(tenantId);
+    .where(has({ tenant_id: tenantId, holder }));
+  if (!(await didChange(saving))) throw takenOver(tenantId);
 }
 
 function takenOver(tenantId: string): ConnectorError {
@@ -105,11 +103,7 @@ function takenOver(tenantId: string): ConnectorError {
 /** Deletes the reconcile and the people it saw: it is over, or too old to continue. */
 export async function endReconcile(store: Store, tenantId: string, holder: string): Promise<void> {
   await store.kysely.transaction().execute(async (trx) => {
-    const { numDeletedRows } = await trx
-      .deleteFrom('reconciles')
-      .where(has({ tenant_id: tenantId, holder }))
-      .executeTakeFirst();
-    if (numDeletedRows === 0n) return;
+    if (!(await didChange(trx.deleteFrom('reconciles').where(has({ tenant_id: tenantId, holder }))))) return;
     await trx.deleteFrom('seen_people').where('tenant_id', '=', tenantId).execute();
   });
 }
@@ -124,6 +118,10 @@ export interface SeenPerson {
 export interface ListedPerson extends SeenPerson {
   /** The stage whose list showed them. */
   stage: string;
+}
+
+function seenOf({ kysely }: Pick<Store, 'kysely'>, tenantId: string) {
+  return kysely.selectFrom('seen_people').where('tenant_id', '=', tenantId);
 }
 
 /** Records the people of one page; a person seen again is updated and keeps their trace. */
@@ -157,19 +155,13 @@ export async function addSeen(store: Store, tenantId: string, people: readonly L
 
 /** Records enrolments that carry our reference, by job candidate. */
 export async function addTraces(store: Store, tenantId: string, traces: ReadonlyMap<string, object>): Promise<void> {
-  if (traces.size === 0) return;
-  await store.kysely
-    .insertInto('seen_people')
-    .values(
-      [...traces].map(([jobCandidateId, trace]) => ({
-        tenant_id: tenantId,
-        job_candidate_id: jobCandidateId,
-        seen: 'traced' as const,
-        trace: JSON.stringify(trace),
-      })),
-    )
-    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet(fromInserted('trace')))
-    .execute();
+  const rows = [...traces].map(([jobCandidateId, trace]) => ({
+    tenant_id: tenantId,
+    job_candidate_id: jobCandidateId,
+    seen: 'traced' as const,
+    trace: JSON.stringify(trace),
+  }));
+  await put(store, 'seen_people', rows, { key: ['tenant_id', 'job_candidate_id'], set: ['trace'] });
 }
 
 /** The recorded traces of these people. */
@@ -179,10 +171,8 @@ export async function readTraces<Trace>(
   jobCandidateIds: readonly string[],
 ): Promise<Map<string, Trace>> {
   if (jobCandidateIds.length === 0) return new Map();
-  const rows = await store.kysely
-    .selectFrom('seen_people')
+  const rows = await seenOf(store, tenantId)
     .select(['job_candidate_id', 'trace'])
-    .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', 'in', jobCandidateIds)
     .where('trace', 'is not', null)
     .execute();
@@ -211,10 +201,8 @@ export async function tracedCandidates(
 ): Promise<Set<string>> {
   const ids = [...new Set(people.flatMap(({ candidateId }) => candidateId ?? []))];
   if (ids.length === 0) return new Set();
-  const rows = await store.kysely
-    .selectFrom('seen_people')
+  const rows = await seenOf(store, tenantId)
     .select('candidate_id')
-    .where('tenant_id', '=', tenantId)
     .where('candidate_id', 'in', ids)
     .where('trace', 'is not', null)
     .execute();
@@ -227,10 +215,8 @@ export async function nextTraced(
   tenantId: string,
   { after, limit, unseen = false }: { after: string; limit: number; unseen?: boolean },
 ): Promise<string[]> {
-  const rows = await store.kysely
-    .selectFrom('seen_people')
+  const rows = await seenOf(store, tenantId)
     .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', '>', after)
     .where('trace', 'is not', null)
     .$if(unseen, (query) => query.where('seen', '=', 'traced'))
@@ -242,14 +228,7 @@ export async function nextTraced(
 
 /** Whether any enrolment carries our reference. */
 export async function hasTraces(store: Store, tenantId: string): Promise<boolean> {
-  const row = await store.kysely
-    .selectFrom('seen_people')
-    .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('trace', 'is not', null)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return findsAny(seenOf(store, tenantId).select('job_candidate_id').where('trace', 'is not', null).limit(1));
 }
 
 /** The next people ordered by id, without people who are only traced. */
@@ -258,10 +237,8 @@ export async function readSeen(
   tenantId: string,
   { after, limit }: { after: string; limit: number },
 ): Promise<SeenPerson[]> {
-  return store.kysely
-    .selectFrom('seen_people')
+  return seenOf(store, tenantId)
     .select(['job_candidate_id as jobCandidateId', 'candidate_id as candidateId', 'job_id as jobId', 'seen'])
-    .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', '>', after)
     .where('seen', '!=', 'traced')
     .orderBy('job_candidate_id')
@@ -271,10 +248,8 @@ export async function readSeen(
 
 /** How many people were seen, by kind. */
 export async function countSeen(store: Store, tenantId: string): Promise<Record<Seen, number>> {
-  const rows = await store.kysely
-    .selectFrom('seen_people')
+  const rows = await seenOf(store, tenantId)
     .select(['seen', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('tenant_id', '=', tenantId)
     .groupBy('seen')
     .execute();
   const none: Record<Seen, number> = { hired: 0, rejected: 0, unreadable: 0, traced: 0 };
@@ -283,10 +258,8 @@ export async function countSeen(store: Store, tenantId: string): Promise<Record<
 
 /** How many people were seen in each job, highest count first. */
 export async function countSeenByJob(store: Store, tenantId: string): Promise<Map<string, number>> {
-  const rows = await store.kysely
-    .selectFrom('seen_people')
+  const rows = await seenOf(store, tenantId)
     .select(['job_id', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('tenant_id', '=', tenantId)
     .where('job_id', 'is not', null)
     .where('seen', '!=', 'traced')
     .groupBy('job_id')
@@ -302,10 +275,8 @@ export async function countSeenByStage(
   jobIds: readonly string[],
 ): Promise<Map<string, Map<string, number>>> {
   if (jobIds.length === 0) return new Map();
-  const rows = await kysely
-    .selectFrom('seen_people')
+  const rows = await seenOf({ kysely }, tenantId)
     .select(['job_id', 'stage', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('tenant_id', '=', tenantId)
     .where('job_id', 'in', jobIds)
     .where('seen', '!=', 'traced')
     .groupBy(['job_id', 'stage'])

@@ -1,5 +1,6 @@
-import { batchesOf, has, readClock, type Store } from './open-store.ts';
+import { batchesOf, has, inTransaction, readClock, type Store } from './open-store.ts';
 import type { ResumeRow } from './push-tables.ts';
+import { refuseOnce, sendOnce, sentNow } from './send-once.ts';
 
 // Files of a customer that become candidates of a job, and the addresses from which the partner reads them.
 
@@ -47,30 +48,18 @@ export async function sendResumes(
   some: readonly ResumeToSend[],
   { writeId, budgetMs }: { writeId: string; budgetMs: number },
 ): Promise<ResumeRow[]> {
-  return store.kysely.transaction().execute(async (trx) => {
-    const sentAt = await readClock({ ...store, kysely: trx });
-    const times = { sent_at: sentAt, give_up_at: sentAt + budgetMs, decided_at: null };
-    const none = { batch_id: null, candidate_id: null, code: null };
+  return inTransaction(store, async (trx) => {
+    const none = { batch_id: null, candidate_id: null, code: null, decided_at: null };
+    const now = { ...(await sentNow(trx, budgetMs)), write_id: writeId, ...none };
     const rows: ResumeRow[] = [];
     for (const { resumeId, jobId, url, served, before } of some) {
       const key = { tenant_id: tenantId, resume_id: resumeId, job_id: jobId };
       const file = { url, token: served?.token ?? null, content: served?.content ?? null };
-      const sent = { ...times, ...none, ...file, state: 'sent' as const, write_id: writeId };
-      const row =
-        before === undefined
-          ? await trx
-              .insertInto('resumes')
-              .values({ ...key, ...sent, attempt: 1 })
-              .onConflict((c) => c.doNothing())
-              .returning(COLUMNS)
-              .executeTakeFirst()
-          : await trx
-              .updateTable('resumes')
-              .set({ ...sent, attempt: before.attempt + 1 })
-              .where(has({ ...key, state: before.state, attempt: before.attempt }))
-              .returning(COLUMNS)
-              .executeTakeFirst();
-      if (row !== undefined) rows.push(row);
+      const row = await sendOnce(trx, 'resumes', { key, sent: { ...now, ...file }, before });
+      if (row === undefined) continue;
+      // Without the file, which may be large.
+      const { token: _secret, content: _file, ...rest } = row;
+      rows.push(rest);
     }
     return rows;
   });
@@ -101,25 +90,14 @@ export async function settleResumes(
 }
 
 /** Records that no request is made for a file, unless a person wants it again. */
-export async function refuseResume(
-  { kysely, now }: Store,
+export function refuseResume(
+  store: Store,
   tenantId: string,
   { resumeId, jobId, before }: ResumeOfJob & { before: ResumeRow | undefined },
   code: string,
 ): Promise<void> {
   const key = { tenant_id: tenantId, resume_id: resumeId, job_id: jobId };
-  const refused = { state: 'refused' as const, code, decided_at: now };
-  await kysely
-    .insertInto('resumes')
-    .values({ ...key, ...refused, attempt: before?.attempt ?? 0 })
-    .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'resume_id', 'job_id'])
-        .doUpdateSet(refused)
-        .where('resumes.state', '=', before?.state ?? 'refused')
-        .where('resumes.attempt', '=', before?.attempt ?? 0),
-    )
-    .execute();
+  return refuseOnce(store, 'resumes', { key, before }, code);
 }
 
 /** The file behind an address of ours; undefined once it is decided, or if its tenant was removed. */

@@ -319,7 +319,6 @@ export type HireRow = Selectable<Tables['hires']>;
 export type HoldRow = Selectable<Tables['holds']>;
 export type AlarmRow = Selectable<Tables['alarms']>;
 export type IntentRow = Selectable<Tables['intents']>;
-export type PlanRow = Selectable<Tables['plans']>;
 export type TenantRow = Selectable<TenantTables['tenants']>;
 export type AuditRow = Selectable<TenantTables['audit']>;
 export type StreamRow = Selectable<StreamTables['streams']>;

@@ -1,14 +1,13 @@
+import { sql } from 'kysely';
 import { has, readClock, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';
 
 /** Tables of requests that must not be made twice: a row has the state of its request and counts the attempts. */
-type Requests = 'hire_documents' | 'invitations' | 'requisitions' | 'sourced_leads' | 'stage_moves';
+type Requests = 'hire_documents' | 'invitations' | 'requisitions' | 'resumes' | 'sourced_leads' | 'stage_moves';
 
 interface Sending<Table extends Requests> {
   key: Partial<Row<Table>>;
   sent: Partial<Row<Table>>;
-  /** Further columns of a new row. */
-  first?: Partial<Row<Table>>;
   /** The row as it was when this was decided; undefined if there was none. */
   before: { state: string; attempt: number } | undefined;
 }
@@ -26,14 +25,36 @@ export async function sentNow(store: Store, budgetMs: number) {
 export async function sendOnce<Table extends Requests>(
   { kysely }: Store,
   table: Table,
-  { key, sent, first, before }: Sending<Table>,
+  { key, sent, before }: Sending<Table>,
 ): Promise<Row<Table> | undefined> {
   // One of the tables stands for all of them in the types.
   const own = table as 'requisitions';
   const row = { ...sent, attempt: (before?.attempt ?? 0) + 1 } as Row<'requisitions'>;
-  const insert = kysely.insertInto(own).values({ ...key, ...first, ...row });
+  const insert = kysely.insertInto(own).values({ ...key, ...row });
   const known = { ...key, state: before?.state, attempt: before?.attempt } as Row<'requisitions'>;
   const update = kysely.updateTable(own).set(row).where(has(known));
   const write = before === undefined ? insert.onConflict((c) => c.doNothing()).returningAll() : update.returningAll();
   return (await write.executeTakeFirst()) as Row<Table> | undefined;
+}
+
+/** Records that nothing is sent, unless a person asks for it again. A row that changed meanwhile stays as it is. */
+export async function refuseOnce<Table extends 'resumes' | 'sourced_leads'>(
+  { kysely, now }: Store,
+  table: Table,
+  { key, before }: Pick<Sending<Table>, 'key' | 'before'>,
+  code: string,
+): Promise<void> {
+  const { state, attempt } = before ?? { state: 'refused', attempt: 0 };
+  const refused = { state: 'refused' as const, code, decided_at: now };
+  await kysely
+    .insertInto(table as 'resumes')
+    .values({ ...(key as Row<'resumes'>), ...refused, attempt })
+    .onConflict((c) =>
+      c
+        .columns(Object.keys(key) as ['tenant_id', 'job_id'])
+        .doUpdateSet(refused)
+        .where(sql.ref<string>(`${table}.state`), '=', state)
+        .where(sql.ref<number>(`${table}.attempt`), '=', attempt),
+    )
+    .execute();
 }

@@ -1,6 +1,6 @@
 import { has, inTransaction, readClock, readInBatches, type Store } from './open-store.ts';
 import type { SourcedLeadRow } from './push-tables.ts';
-import { sendOnce, sentNow } from './send-once.ts';
+import { refuseOnce, sendOnce, sentNow } from './send-once.ts';
 
 /** A lead, and the job that a rule brings it into. */
 export interface LeadOfJob {
@@ -57,10 +57,9 @@ export async function sendLead(
 ): Promise<SourcedLeadRow | undefined> {
   const { leadId, jobId, before } = lead;
   const key = { tenant_id: tenantId, lead_id: leadId, job_id: jobId };
-  const first = { candidate_id: null, job_candidate_id: null };
   return inTransaction(store, async (trx) => {
     const sent = { ...(await sentNow(trx, budgetMs)), write_id: writeId, code: null, decided_at: null };
-    return sendOnce(trx, 'sourced_leads', { key, sent, first, before });
+    return sendOnce(trx, 'sourced_leads', { key, sent, before });
   });
 }
 
@@ -78,24 +77,12 @@ export async function settleLead(
 }
 
 /** Records that nothing is sent for a lead, unless a person asks for it again. */
-export async function refuseLead(
-  { kysely, now }: Store,
+export function refuseLead(
+  store: Store,
   tenantId: string,
   { leadId, jobId, before }: LeadOfJob & { before: SourcedLeadRow | undefined },
   code: string,
 ): Promise<void> {
   const key = { tenant_id: tenantId, lead_id: leadId, job_id: jobId };
-  const refused = { state: 'refused' as const, code, decided_at: now };
-  const none = { candidate_id: null, job_candidate_id: null, write_id: null, sent_at: null, give_up_at: null };
-  await kysely
-    .insertInto('sourced_leads')
-    .values({ ...key, ...none, ...refused, attempt: before?.attempt ?? 0 })
-    .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'lead_id', 'job_id'])
-        .doUpdateSet(refused)
-        .where('sourced_leads.state', '=', before?.state ?? 'refused')
-        .where('sourced_leads.attempt', '=', before?.attempt ?? 0),
-    )
-    .execute();
+  return refuseOnce(store, 'sourced_leads', { key, before }, code);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { batchesOf, fromInserted, type Store } from './open-store.ts';
+import { batchesOf, put, type Store } from './open-store.ts';
 import { ofStream, type StreamKey } from './streams.ts';
 
 /** Pages in one read: the texts of a million ids would take 10 MB. */
@@ -12,13 +12,9 @@ export interface KeptPage {
 }
 
 export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap<number, KeptPage>): Promise<void> {
-  if (pages.size === 0) return;
   const own = { tenant_id: key.tenantId, stream: key.stream };
-  await store.kysely
-    .insertInto('stream_pages')
-    .values([...pages].map(([page, { ids, known }]) => ({ ...own, page, ids: JSON.stringify(ids), known })))
-    .onConflict((c) => c.columns(['tenant_id', 'stream', 'page']).doUpdateSet(fromInserted('ids', 'known')))
-    .execute();
+  const rows = [...pages].map(([page, { ids, known }]) => ({ ...own, page, ids: JSON.stringify(ids), known }));
+  await put(store, 'stream_pages', rows, { key: ['tenant_id', 'stream', 'page'], set: ['ids', 'known'] });
 }
 
 /** Deletes pages from `from` up to, not including, `to`: the list has become shorter. */

@@ -1,6 +1,12 @@
 import type { Generated, Selectable } from 'kysely';
 import type { Side } from '../hire/hire.ts';
 
+/** Columns that name a stream. */
+interface OfStream {
+  tenant_id: string;
+  stream: string;
+}
+
 /** The tables of what is read again and again, and of what it was written to. */
 export interface StreamTables {
   jobs: {
@@ -13,9 +19,7 @@ export interface StreamTables {
     seen_at: number;
   };
   /** The latest run of one stream, with its cursor and counts. */
-  streams: {
-    tenant_id: string;
-    stream: string;
+  streams: OfStream & {
     run_id: string;
     state: StreamState;
     /** 1: writes every row again, whatever its hash says. */
@@ -50,9 +54,7 @@ export interface StreamTables {
     /** JSON of Tally: for each field, how many rows had a value before and have one now. */
     tally: string | null;
   };
-  quarantine: {
-    tenant_id: string;
-    stream: string;
+  quarantine: OfStream & {
     /** The record's id, or its place (`page 3, record 17`) if no id can be read. */
     record_key: string;
     /** The page on which it was last seen. */
@@ -62,9 +64,7 @@ export interface StreamTables {
     since: number;
   };
   /** A complete pass over the whole list of a stream; the latest few are kept. */
-  stream_passes: {
-    tenant_id: string;
-    stream: string;
+  stream_passes: OfStream & {
     began_at: number;
     ended_at: number;
     /** Number of records that it found. */
@@ -76,9 +76,7 @@ export interface StreamTables {
     quarantined: number;
   };
   /** The state of a stream beyond its latest run. */
-  stream_states: {
-    tenant_id: string;
-    stream: string;
+  stream_states: OfStream & {
     paused_by: string | null;
     paused_at: number | null;
     /** The change limit that stopped it; it does not run until a person resumes it. */
@@ -102,9 +100,7 @@ export interface StreamTables {
     unshown: number | null;
   };
   /** The ids of one page as last read, to find out at the end of a pass which records were on no page. */
-  stream_pages: {
-    tenant_id: string;
-    stream: string;
+  stream_pages: OfStream & {
     page: number;
     /** JSON list. */
     ids: string;
@@ -112,9 +108,7 @@ export interface StreamTables {
     known: string | null;
   };
   /** A landed record that the partner did not show. */
-  stream_missing: {
-    tenant_id: string;
-    stream: string;
+  stream_missing: OfStream & {
     record_id: string;
     /** The first run that missed it. */
     run_id: string;
@@ -247,9 +241,7 @@ export interface StreamTables {
     matched_at: number;
   };
   /** A linked pair of a partner's and an HRIS record, and the values that both sides last agreed on. */
-  exchange_pairs: {
-    tenant_id: string;
-    stream: string;
+  exchange_pairs: OfStream & {
     /** The HRIS's id of the record. */
     pair_id: string;
     /** JSON: by field, the form of the value that both sides last agreed on. */
@@ -271,9 +263,7 @@ export interface StreamTables {
     updated_at: number;
   };
   /** Writes that an exchange was about to make; kept for as long as its change limits look back. */
-  exchange_tallies: {
-    tenant_id: string;
-    stream: string;
+  exchange_tallies: OfStream & {
     written_at: number;
     /** JSON of WrittenPairs. */
     tally: string;

@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { audit } from './audit.ts';
-import { didChange, has, inTransaction, locked, type Store } from './open-store.ts';
+import { didChange, given, has, inTransaction, locked, put, type Store } from './open-store.ts';
 import type { Row, StreamRow, Tables } from './schema.ts';
 import type { StreamMode } from './stream-tables.ts';
 
@@ -55,8 +55,8 @@ export async function readStream(store: Store, key: StreamKey): Promise<StreamRo
 
 /** The latest run of every stream of every tenant, by their names. */
 export async function listStreams({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamRow[]> {
-  const query = kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream');
-  return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
+  const all = kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream');
+  return all.where(given({ tenant_id: tenantIds })).execute();
 }
 
 /**
@@ -211,8 +211,8 @@ export async function readStreamState(store: Store, key: StreamKey): Promise<Str
 }
 
 export async function listStreamStates({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamState[]> {
-  const query = kysely.selectFrom('stream_states').selectAll();
-  return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
+  const all = kysely.selectFrom('stream_states').selectAll();
+  return all.where(given({ tenant_id: tenantIds })).execute();
 }
 
 /** Stops a stream until `resumeStream`. False if it is paused already. */
@@ -380,9 +380,7 @@ type Change = Partial<Omit<Row<'stream_states'>, 'tenant_id' | 'stream' | Times>
 };
 
 async function change(store: Store, key: StreamKey, columns: Change): Promise<void> {
-  await store.kysely
-    .insertInto('stream_states')
-    .values({ tenant_id: key.tenantId, stream: key.stream, ...columns })
-    .onConflict((c) => c.columns(['tenant_id', 'stream']).doUpdateSet(columns))
-    .execute();
+  const set = Object.keys(columns) as (keyof Change)[];
+  const row = { tenant_id: key.tenantId, stream: key.stream, ...columns };
+  await put(store, 'stream_states', [row], { key: ['tenant_id', 'stream'], set });
 }

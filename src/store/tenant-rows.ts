@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { erasingTenant, lastApplied, type Receives } from './applied-tenants.ts';
+import { erasingTenant, lastApplied, nextVersion, type Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type TenantSubject } from './erasures.ts';
@@ -8,7 +8,7 @@ import { handOverRecorded, recordedBy } from './people.ts';
 import { asksOthers, type FoundRows, NAMING_ACTS } from './person-data.ts';
 import { destroyDataKeys, listDataKeys, sealedSet } from './sealed-values.ts';
 import { withoutHires } from './shared-rows.ts';
-import { siblingsOf } from './tenant-states.ts';
+import { changeTenant, siblingsOf } from './tenant-states.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
 // Finds and erases all rows of a tenant. The data map names the tables, so that a new table is included from the start.
@@ -136,34 +136,24 @@ export function endTenantErasure(
   return endErasure(store, row, receiptAt, (trx) => forgetDefinition(trx, row.tenant_id));
 }
 
-async function forgetDefinition({ kysely, now }: Store, tenantId: string): Promise<void> {
-  const { tenants_version: version } = await kysely
-    .updateTable('installation')
-    .set({ tenants_version: sql<number>`tenants_version + 1` })
-    .returning('tenants_version')
-    .executeTakeFirstOrThrow();
-  const known = await kysely
-    .selectFrom('tenants')
-    .select('receives')
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirst();
+async function forgetDefinition(trx: Store, tenantId: string): Promise<void> {
+  const { kysely, now } = trx;
+  const version = await nextVersion(trx);
+  const own = kysely.selectFrom('tenants').select('receives').where('tenant_id', '=', tenantId);
+  const known = await own.executeTakeFirst();
   // The company stays beside the tenant's id: the marks of erased people are made with its ids.
   const { company, environment, origin } = JSON.parse(known?.receives ?? '{}') as Partial<Receives>;
-  await kysely
-    .updateTable('tenants')
-    .set({
-      version,
-      state: 'removed',
-      removed_at: sql<number>`coalesce(removed_at, ${now})`,
-      ended_at: sql<number>`coalesce(ended_at, ${now})`,
-      file: null,
-      files: '{}',
-      receives: JSON.stringify({ webhooks: 'off', webhookKeys: [], company, environment, origin }),
-      applied_by: null,
-      ...FORGOTTEN,
-    })
-    .where('tenant_id', '=', tenantId)
-    .execute();
+  await changeTenant(trx, tenantId, {
+    version,
+    state: 'removed',
+    removed_at: sql<number>`coalesce(removed_at, ${now})`,
+    ended_at: sql<number>`coalesce(ended_at, ${now})`,
+    file: null,
+    files: '{}',
+    receives: JSON.stringify({ webhooks: 'off', webhookKeys: [], company, environment, origin }),
+    applied_by: null,
+    ...FORGOTTEN,
+  });
 }
 
 /** A line of the list of erasures beside the store, about a whole tenant. */

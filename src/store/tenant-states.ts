@@ -1,5 +1,5 @@
 import { sql, type UpdateObject } from 'kysely';
-import { didChange, has, type Store } from './open-store.ts';
+import { didChange, has, put, type Store } from './open-store.ts';
 import type { Tables, TenantRow } from './schema.ts';
 
 /** The pause code of a tenant that a person paused: only a person resumes it. */
@@ -7,18 +7,15 @@ export const PAUSED_BY_PERSON = 'PAUSED_BY_PERSON';
 
 /** The tenant's row; created on first use. */
 export async function readTenantState(store: Store, tenantId: string): Promise<TenantRow> {
-  const known = await store.kysely
-    .selectFrom('tenants')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirst();
+  const own = store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId);
+  const known = await own.executeTakeFirst();
   if (known !== undefined) return known;
   await store.kysely
     .insertInto('tenants')
     .values({ tenant_id: tenantId, state: 'active' })
     .onConflict((c) => c.column('tenant_id').doNothing())
     .execute();
-  return store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
+  return own.executeTakeFirstOrThrow();
 }
 
 const STATE_COLUMNS = [
@@ -49,7 +46,7 @@ export async function listTenantStates(store: Store): Promise<TenantState[]> {
 /** Stops all work of the tenant until `resumeTenant`. Returns whether it was running before. */
 export async function pauseTenant(store: Store, tenantId: string, code: string, message: string): Promise<boolean> {
   await readTenantState(store, tenantId);
-  return wasPaused(pausing(store, tenantId, { code, message, key: null }));
+  return didChange(pausing(store, tenantId, { code, message, key: null }));
 }
 
 /**
@@ -63,7 +60,7 @@ export async function pauseForKey(
   { key, verified }: { key: string; verified: string | null },
 ): Promise<boolean> {
   const pause = pausing(store, tenantId, { ...why, key });
-  return wasPaused(pause.where('verified_key', verified === null ? 'is' : '=', verified));
+  return didChange(pause.where('verified_key', verified === null ? 'is' : '=', verified));
 }
 
 function pausing(store: Store, tenantId: string, why: { code: string; message: string; key: string | null }) {
@@ -79,10 +76,6 @@ function pausing(store: Store, tenantId: string, why: { code: string; message: s
     .where(has({ tenant_id: tenantId, state: 'active' }));
 }
 
-async function wasPaused(pause: ReturnType<typeof pausing>): Promise<boolean> {
-  return didChange(pause);
-}
-
 /** Undoes `pauseTenant`, but never a person's pause. Returns whether the tenant was paused before. */
 export async function resumeTenant(store: Store, tenantId: string): Promise<boolean> {
   return didChange(
@@ -96,15 +89,13 @@ export async function resumeTenant(store: Store, tenantId: string): Promise<bool
 
 /** Records when the first reconcile began; a second start keeps the first time. */
 export async function startBaseline(store: Store, tenantId: string): Promise<void> {
-  await store.kysely
-    .updateTable('tenants')
-    .set({ baseline_started_at: sql<number>`coalesce(baseline_started_at, ${store.now})` })
-    .where('tenant_id', '=', tenantId)
-    .execute();
+  await changeTenant(store, tenantId, {
+    baseline_started_at: sql<number>`coalesce(baseline_started_at, ${store.now})`,
+  });
 }
 
 export async function finishBaseline(store: Store, tenantId: string): Promise<void> {
-  await update(store, tenantId, { baseline_done_at: store.now });
+  await changeTenant(store, tenantId, { baseline_done_at: store.now });
 }
 
 /** Records a reconcile and returns the time stored for it. */
@@ -132,7 +123,7 @@ export async function compareAnew({ kysely }: Store, tenantId: string): Promise<
 }
 
 export async function recordVerifiedKey(store: Store, tenantId: string, fingerprint: string): Promise<void> {
-  await update(store, tenantId, { verified_key: fingerprint });
+  await changeTenant(store, tenantId, { verified_key: fingerprint });
 }
 
 /**
@@ -153,8 +144,12 @@ export async function confirmCompany(store: Store, tenantId: string, by: string)
   );
 }
 
-async function update(store: Store, tenantId: string, change: UpdateObject<Tables, 'tenants'>): Promise<void> {
-  await store.kysely.updateTable('tenants').set(change).where('tenant_id', '=', tenantId).execute();
+export async function changeTenant(
+  { kysely }: Pick<Store, 'kysely'>,
+  tenantId: string,
+  change: UpdateObject<Tables, 'tenants'>,
+): Promise<void> {
+  await kysely.updateTable('tenants').set(change).where('tenant_id', '=', tenantId).execute();
 }
 
 /** The part of `Receives` that names a company of the partner. */
@@ -166,11 +161,8 @@ interface Company {
 
 /** The other tenants of this one's company, including removed ones. */
 export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
-  const rows = await kysely
-    .selectFrom('tenants')
-    .select(['tenant_id', 'receives'])
-    .where('version', 'is not', null)
-    .execute();
+  const applied = kysely.selectFrom('tenants').select(['tenant_id', 'receives']).where('version', 'is not', null);
+  const rows = await applied.execute();
   const known = rows.map((row) => ({ id: row.tenant_id, ...(JSON.parse(row.receives ?? '{}') as Company) }));
   const own = known.find(({ id }) => id === tenantId);
   if (own?.company === undefined) return [];
@@ -190,11 +182,8 @@ export interface Evidence {
 
 /** Records a verdict; the first time it was seen stays. */
 export async function noteEvidence(store: Store, { tenantId, assumption, verdict }: Evidence): Promise<void> {
-  await store.kysely
-    .insertInto('evidence')
-    .values({ tenant_id: tenantId, assumption, verdict, first_seen_at: store.now })
-    .onConflict((c) => c.doNothing())
-    .execute();
+  const row = { tenant_id: tenantId, assumption, verdict, first_seen_at: store.now };
+  await put(store, 'evidence', [row], { key: ['tenant_id', 'assumption', 'verdict'], set: [] });
 }
 
 export async function listEvidence(store: Store): Promise<Evidence[]> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire.ts';
-import { has, hireColumns, ofHire, type Store } from './open-store.ts';
+import { didChange, findsAny, has, hireColumns, ofHire, type Store } from './open-store.ts';
 
 /** One name in an HR system: `place` is its own field, for which tenants may use another name. */
 export interface UniqueName {
@@ -23,16 +23,15 @@ export async function isGiven(
   ref: HireRef,
   names: readonly UniqueName[],
 ): Promise<boolean> {
-  const given = await kysely
+  const given = kysely
     .selectFrom('unique_names')
     .select('field')
     .where('connection', '=', connection)
     .where((eb) => eb.or(names.map(({ place, name }) => eb.and({ place, name_key: keyOf(name) }))))
     .where((eb) => eb.not(eb.and(hireColumns(ref))))
     .where(counts)
-    .limit(1)
-    .executeTakeFirst();
-  return given !== undefined;
+    .limit(1);
+  return findsAny(given);
 }
 
 /** Hires in progress or with an employee; names of a hire that ended without one are free. */
@@ -65,12 +64,16 @@ export async function giveNames(
         .where(has(key))
         .where((eb) => eb.not(counts))
         .execute();
-      const { numInsertedOrUpdatedRows } = await trx
-        .insertInto('unique_names')
-        .values({ ...key, ...hireColumns(ref), field, name })
-        .onConflict((c) => c.doNothing())
-        .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows !== 1n) throw taken(ref);
+      const row = { ...key, ...hireColumns(ref), field, name };
+      if (
+        !(await didChange(
+          trx
+            .insertInto('unique_names')
+            .values(row)
+            .onConflict((c) => c.doNothing()),
+        ))
+      )
+        throw taken(ref);
     }
   });
 }

@@ -10,11 +10,10 @@ import {
   removeTenant,
   resumeByPerson,
 } from '../../src/store/applied-tenants.ts';
-import { readAudit } from '../../src/store/audit.ts';
 import { assertMayWrite, freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { answerHold, countOpenHolds, listHolds, openHold, unheardAnswers } from '../../src/store/holds.ts';
-import { countHoldCauses, listHoldsPage } from '../../src/store/listings.ts';
+import { countHoldCauses, listAudit } from '../../src/store/listings.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
@@ -41,7 +40,9 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
       ['beta', 1],
     ]);
     expect(applied[0]).toMatchObject({ files: acme.files, receives: acme.receives, state: 'active', appliedBy: 'ada' });
-    expect(await readAudit(store, 'acme', 5)).toMatchObject([{ by: 'ada', act: 'applied', details: 'tenant: acme' }]);
+    expect(await listAudit(store, { tenantIds: ['acme'], limit: 5 })).toMatchObject([
+      { by: 'ada', act: 'applied', details: 'tenant: acme' },
+    ]);
   });
 
   test('are applied all or none, over the version they were compared with', async () => {
@@ -87,7 +88,7 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     await pauseTenant(store, 'acme', 'KEY_REFUSED', '401');
     expect(await resumeByPerson(store, ada)).toBe(false);
     expect(await resumeTenant(store, 'acme')).toBe(true);
-    expect((await readAudit(store, 'acme', 9)).map(({ act }) => act).toSorted()).toEqual([
+    expect((await listAudit(store, { tenantIds: ['acme'], limit: 9 })).map(({ act }) => act).toSorted()).toEqual([
       'applied',
       'paused',
       'resumed',
@@ -111,7 +112,7 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     const counted = async () => [
       (await listHolds(store)).map((row) => row.tenant_id),
       (await countOpenHolds(store)).map((row) => row.tenantId),
-      (await listHoldsPage(store, { limit: 9 })).map((row) => row.tenant_id),
+      (await listHolds(store, { limit: 9 })).map((row) => row.tenant_id),
       (await countHoldCauses(store)).map(({ code, holds }) => [code, holds]),
       await unheardAnswers(store, 0),
     ];

@@ -7,7 +7,7 @@ import {
   readDigest,
   tenantsToTell,
 } from '../../src/store/alarms.ts';
-import { audit, readAudit } from '../../src/store/audit.ts';
+import { audit } from '../../src/store/audit.ts';
 import { firstEvents, listEvents, purgeEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
 import { readPairStates } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, listConflicts, purgeConflicts } from '../../src/store/field-conflicts.ts';
@@ -55,6 +55,7 @@ import {
   retryDeliveries,
 } from '../../src/store/inbox.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
+import { listAudit } from '../../src/store/listings.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
 import { readAbsent } from '../../src/store/reconciles.ts';
@@ -185,7 +186,7 @@ async function askForPairsAndDocuments(store: Store): Promise<void> {
   await documentsToTell(store, 'acme', 'run');
   await askForSteps(store, due);
   await audit(store, { by: 'ada', tenantId: 'acme', act: 'paused' });
-  await readAudit(store, 'acme', 5);
+  await listAudit(store, { tenantIds: ['acme'], limit: 5 });
 }
 
 async function askForSteps(store: Store, due: Parameters<typeof hiresDueForDocuments>[1]): Promise<void> {

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Explained } from '../../../src/operator/explain.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { systemUser } from '../../../src/places.ts';
-import { readAudit } from '../../../src/store/audit.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { saveJobs } from '../../../src/store/jobs.ts';
+import { listAudit } from '../../../src/store/listings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { insertPlan } from '../../../src/store/plans.ts';
 import { type Applicant, startWorld, type World } from '../../harness/world.ts';
@@ -69,7 +69,7 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
     const revealed = await explain('--reveal', '--as', 'ann');
     expect(field(revealed, 'email')?.planned).toBe('planned@example.com');
     const store = await openStore(world.storeUrl);
-    expect(await readAudit(store, 'acme', 1)).toMatchObject([
+    expect(await listAudit(store, { tenantIds: ['acme'], limit: 1 })).toMatchObject([
       { by: `${systemUser()} for ann`, act: 'revealed', details: 'why each value of a hire' },
     ]);
     await store.close();

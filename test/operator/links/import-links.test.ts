@@ -7,7 +7,7 @@ import { applyLinks, planLinks } from '../../../src/cli/link.ts';
 import { startHire } from '../../../src/operator/hires.ts';
 import { readAppliedTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { readAudit } from '../../../src/store/audit.ts';
+import { listAudit } from '../../../src/store/listings.ts';
 import { markPerson, type PersonId } from '../../../src/store/person-marks.ts';
 import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
 import { employedAs } from '../../store/known-people.ts';
@@ -55,7 +55,7 @@ test('employees that exist are linked after a preview without names, once, and b
   expect(await store.kysely.selectFrom('person_keys').selectAll().execute()).toEqual([]);
   await applyLinks(store, act, planned);
   expect(await plan(...lines)).toMatchObject({ fresh: [], known: candidates.slice(0, 2) });
-  const [entry] = await readAudit(store, 'acme', 1);
+  const [entry] = await listAudit(store, { tenantIds: ['acme'], limit: 1 });
   expect(entry).toMatchObject({ act: 'linked', by: 'ada' });
   expect(entry?.details).toContain('2 employees linked from links.csv');
 });
