@@ -382,13 +382,12 @@ export class LearnedRateLimit {
   #inTest(test: NoiseTest, answer: RateLimitAnswer, limited: boolean): void {
     const verdict = countInTest(test, limited);
     if (verdict === undefined) return;
-    if (verdict === 'fading' || (verdict === 'noise' && test.stage < NOISE_TESTS)) {
+    if (verdict === 'noise' && test.stage < NOISE_TESTS) {
       this.#underWay.test = repeatTest(test);
       return this.#decided();
     }
     this.#underWay.test = null;
-    const silent = verdict === 'noise' ? 0 : this.#underWay.tested.silent + 1;
-    this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate, silent };
+    this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate };
     if (verdict === 'noise') return believeNoise(this.#state, test, this.#clock.now());
     this.#learned.noise = 0;
     this.#underWay.suspicion.peak = this.#learned.limit;
@@ -420,7 +419,7 @@ export class LearnedRateLimit {
 }
 
 /** Counts one answer and returns the verdict once it is clear. */
-function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'limit' | undefined {
+function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'limit' | undefined {
   const silent = test.suspected / 8;
   test.answers += 1;
   test.limitedInRow = limited ? test.limitedInRow + 1 : 0;
@@ -431,9 +430,7 @@ function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'l
   test.evidence += limited ? Math.log(test.suspected / silent) : Math.log((1 - test.suspected) / (1 - silent));
   if (test.evidence <= decisive.limit) return 'limit';
   if (test.evidence < decisive.noise || test.runs < 3 || test.answers < 30) return undefined;
-  if (shareOf(test) > MOST_NOISE) return 'limit';
-  // Noise has the same share at any rate; a share that falls with the rate points to a limit.
-  return shareOf(test) < 0.6 * test.shareBefore && test.stage < 4 ? 'fading' : 'noise';
+  return shareOf(test) > MOST_NOISE ? 'limit' : 'noise';
 }
 
 /** Counts a refusal while the limit is met. If a retry is told to wait longer than before, the meeting is a ban. */

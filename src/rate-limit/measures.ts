@@ -149,8 +149,6 @@ export function beginTest(before: number, rate: number, share: number) {
     rate: Math.max(rate, LEAST_OF_BEFORE * before) * testRateOf(suspected),
     /** How many earlier tests found noise, plus one; each ran at three quarters of the rate before. */
     stage: 1,
-    /** Share of 429s that the earlier test found. */
-    shareBefore: 0,
     /** Share of 429s to expect if they are noise. */
     suspected,
     answers: 0,
@@ -171,7 +169,7 @@ function testRateOf(suspected: number): number {
 /** Repeats the test at a lower rate. */
 export function repeatTest(test: NoiseTest): NoiseTest {
   const again = beginTest(test.before, test.rate, shareOf(test));
-  return { ...again, rate: test.rate * testRateOf(again.suspected), stage: test.stage + 1, shareBefore: shareOf(test) };
+  return { ...again, rate: test.rate * testRateOf(again.suspected), stage: test.stage + 1 };
 }
 
 export function shareOf({ answers, limited, suspected }: NoiseTest): number {

@@ -314,9 +314,8 @@ export function noteSilence(climb: SavedClimb, meeting: Meeting): void {
 /** At a rate this far below the highest limit, the limit could no longer be met. */
 const FAR_FALLEN = 0.82;
 const fade = { peak: 0.99, met: 0.9 };
-/** Answers before the next test; doubled after each test that found a limit. */
+/** Answers before the next test. */
 const AGAIN_AFTER = 1_000;
-const MOST_DOUBLINGS = 4;
 const AGAIN_BELOW = 0.85;
 const DEEP = 0.5;
 const STILL_NOISY = 0.7;
@@ -376,8 +375,7 @@ function isLikely(state: LimiterState, now: number): boolean {
   const isDeep = learned.rate < DEEP * saved.peak;
   const isFull = row.full > 0 && row.full < SETTLE;
   if (!isDeep && (isFull || now < saved.calmUntil)) return false;
-  const after = AGAIN_AFTER * 2 ** Math.min(tested.silent, MOST_DOUBLINGS);
-  return answers - tested.answers >= after || learned.rate <= AGAIN_BELOW * tested.rate;
+  return answers - tested.answers >= AGAIN_AFTER || learned.rate <= AGAIN_BELOW * tested.rate;
 }
 
 /**

@@ -131,8 +131,8 @@ export function beginUnderWay(now: number) {
     window: null as SavedWindow | null,
     meeting: null as Meeting | null,
     test: null as NoiseTest | null,
-    /** When the last test ended, in answers, the rate then, and how many tests in a row found a limit. */
-    tested: { answers: -1e6, rate: 0, silent: 0 },
+    /** When the last test ended, in answers, and the rate then. */
+    tested: { answers: -1e6, rate: 0 },
     watch: { ...freshWatch },
     /** Highest share of noise, as the last test found it. */
     mostNoise: 0.3,
