@@ -16,11 +16,7 @@ const run = promisify(execFile);
 export async function installOnce(name: string, install: (folder: string) => Promise<void>): Promise<string> {
   const base = dirname(cacheFolder(process.env));
   const [folder, mark] = [join(base, name), join(base, `${name}.complete`)];
-  const isThere = () =>
-    access(mark).then(
-      () => true,
-      () => false,
-    );
+  const isThere = () => succeeds(access(mark));
   if (await isThere()) return folder;
   await withCacheLock(
     `${folder}.lock`,
@@ -67,16 +63,35 @@ export async function serveUntilAnswers(
   await until(`${command} answers`, async () => {
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${said}`);
     // Read the answer: if the server closes the connection with an unread one, our process ends (undici's issue 5360).
-    return fetch(url)
-      .then((answer) => answer.arrayBuffer())
-      .then(
-        () => true,
-        () => false,
-      );
+    return succeeds(fetch(url).then((answer) => answer.arrayBuffer()));
   });
   child.stdout?.off('data', listen).resume();
   child.stderr?.off('data', listen).resume();
   return child;
+}
+
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Undefined when a program's output fits the pattern; its output, or why there is none, if it ends before. */
+export function untilSays(child: ChildProcess, pattern: RegExp): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let printed = '';
+    const read = (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (!pattern.test(printed)) return;
+      child.stderr?.off('data', read).resume();
+      resolve(undefined);
+    };
+    child.stdout?.resume();
+    child.stderr?.on('data', read);
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code) => resolve(`exit code ${code}: ${printed.trim().slice(-600)}`));
+  });
 }
 
 /** Polls until `met` returns a value other than false or undefined; fails with what was last seen. */

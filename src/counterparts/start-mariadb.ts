@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { freePort } from '../free-port.ts';
 import { openSqlDatabase } from '../hris/sql/open-database.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './install-once.ts';
+import { ensurePackages, untilSays } from './install-once.ts';
 
 const run = promisify(execFile);
 
@@ -61,17 +61,11 @@ async function tlsSettings(folder: string, tls: { key: Buffer; cert: Buffer } | 
 }
 
 /** Resolves when it takes connections. */
-function serve(args: readonly string[]): Promise<ChildProcess> {
+async function serve(args: readonly string[]): Promise<ChildProcess> {
   const child = spawnTied('mariadbd', args);
-  return new Promise((resolve, reject) => {
-    let printed = '';
-    child.stdout?.resume();
-    child.stderr?.on('data', (chunk: Buffer) => {
-      printed += chunk.toString();
-      if (printed.includes('ready for connections')) resolve(child);
-    });
-    child.once('exit', () => reject(new Error(`MariaDB did not start: ${printed.trim().slice(-600)}`)));
-  });
+  const trouble = await untilSays(child, /ready for connections/);
+  if (trouble !== undefined) throw new Error(`MariaDB did not start: ${trouble}`);
+  return child;
 }
 
 /** Runs a statement on its own connection and returns the rows. */

@@ -80,16 +80,7 @@ function databaseArgs(databaseUrl: string): string[] {
 async function begin(root: string, postgres: TestPostgres, databaseUrl: string): Promise<Omit<OdooServer, 'fork'>> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const own = [
-    '--http-interface',
-    '127.0.0.1',
-    '--http-port',
-    String(port),
-    '--workers',
-    '0',
-    '--max-cron-threads',
-    '0',
-  ];
+  const own = `--http-interface 127.0.0.1 --http-port ${port} --workers 0 --max-cron-threads 0`.split(' ');
   const args = argsOf(root, postgres, [...databaseArgs(databaseUrl), ...own]);
   const serve = (): Promise<ChildProcess> =>
     serveUntilAnswers('unshare', args, `${url}/web/login`, { env: ENVIRONMENT });

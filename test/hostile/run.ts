@@ -4,11 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { renderTable } from '../../src/cli/command.ts';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
 import { type Process, startWorld, type World } from '../harness/world.ts';
+import { signWebhook, webhookPayloads } from '../hris/bamboohr-people.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,18 +1,15 @@
 import {
   API_KEY,
-  addPeople,
   type BambooDouble,
   CUSTOM_FIELDS,
   FILE_CATEGORY,
   REFERENCE_FIELD,
-  signWebhook,
-  touchPeople,
-  webhookPayloads,
 } from '../../src/counterparts/bamboohr-double.ts';
 import { bamboohrWebhooks } from '../../src/hris/bamboohr/account.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { HrisUnderTest, Powers } from '../../src/hris-kit/hris-under-test.ts';
+import { addPeople, signWebhook, touchPeople, webhookPayloads } from './bamboohr-people.ts';
 import { httpPowers, moodPowers } from './http-powers.ts';
 import { type HrisProfile, ownClock, employee as sqlEmployee } from './profile.ts';
 

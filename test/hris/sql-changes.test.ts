@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmployeeChanges, EmployeeRecord } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { created, employee, refusal, write } from './profile.ts';
 

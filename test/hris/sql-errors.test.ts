@@ -3,7 +3,7 @@ import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openHris } from '../../src/hris/registry.ts';
 import { explainSqlError } from '../../src/hris/sql/database.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { employee, signal, write } from './profile.ts';

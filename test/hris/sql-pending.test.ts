@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { employee, refusal, signal, write } from './profile.ts';
 import { leaveNumbersToJob } from './sql-job.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { scaled, unlessStalled } from '../harness/pace.ts';
 import { createDatabase, type TestDatabase } from '../harness/postgres.ts';
 import { created, employee, refusal, signal, write } from './profile.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 afterEach(() => vi.useRealTimers());

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { API_KEY, addPeople, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
+import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { TRYTON_PASSWORD, type TrytonServer } from '../../src/counterparts/start-tryton.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { addPeople } from './bamboohr-people.ts';
 import type { SftpHris } from './sftp-under-test.ts';
 import type { Staff } from './staff.ts';
 import { addPeople as addPeopleToTryton } from './tryton-under-test.ts';

@@ -4,9 +4,9 @@ import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import type { HrisUnderTest, Need, Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { sqlProfile } from './profile.ts';
 
 /** A column of the customer's beside those that every employee has. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { asAdmin, newDatabase } from '../../src/counterparts/start-postgres.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { readEmployees } from '../harness/world-people.ts';
 

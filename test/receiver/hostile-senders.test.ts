@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signWebhook } from '../../src/counterparts/bamboohr-double.ts';
 import type { ReceiverOptions } from '../../src/receiver/receiver.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';
 import { until } from '../harness/until.ts';
+import { signWebhook } from '../hris/bamboohr-people.ts';
 import { startTestReceiver } from './receiver-fixture.ts';
 
 const HRIS_KEY = 'bamboo-webhook-0123456789';

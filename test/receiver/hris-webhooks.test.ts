@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import type { WebhookSigning } from '../../src/http/signed-delivery.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';
@@ -10,6 +9,7 @@ import { readHints } from '../../src/store/hints.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { acmePayloads, signAcme } from '../hris/acme-server.ts';
+import { signWebhook, webhookPayloads } from '../hris/bamboohr-people.ts';
 import { relayOver } from '../worker/relay-over.ts';
 import { hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 

@@ -20,7 +20,6 @@ import { newDatabase, startPostgres } from '../../src/counterparts/start-postgre
 import { isConnectorError } from '../../src/errors.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoint.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
-import { ensureHrisSchema } from '../../src/hris/sql/setup.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { defaultOverrides } from '../../src/partner/contract/assumptions.ts';
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
@@ -35,6 +34,7 @@ import { landings } from '../../src/streams/streams.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { REQUEST_FAULTS } from '../activities/killable.ts';
 import { pushDeps } from '../activities/push-deps.ts';
+import { ensureHrisSchema } from '../harness/ensure-hris-schema.ts';
 import { SCIM_TOKEN, startScimServer } from '../hris/scim-server.ts';
 import { finishStep } from '../sandbox/open-flow.ts';
 import { openPartner } from '../sandbox/open-partner.ts';

@@ -11,7 +11,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import { Config } from '../../src/config.ts';
 import { AccessFile, readAccess } from '../../src/console/acts.ts';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import { freePort } from '../../src/free-port.ts';
 import { definitionSchema } from '../../src/hris/http/definition-schema.ts';
@@ -34,6 +33,7 @@ import { openConsole } from '../console/open-console.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { fromHarness } from '../harness/services.ts';
+import { signWebhook, webhookPayloads } from '../hris/bamboohr-people.ts';
 import { startNeighbourHris } from '../isolation/neighbour-hris.ts';
 import { freshStore } from '../store/stores.ts';
 

@@ -6,6 +6,7 @@ import { ConnectorError, type ErrorAction, isConnectorError, rejected } from '..
 import { assertPublicAddress, publicLookup } from '../../http/pool.ts';
 import { columnName, defaultColumns, duration, employeeUrl, field } from '../option-types.ts';
 import type { WriteOptions } from '../port.ts';
+import { unlessAborted } from '../read-many.ts';
 
 const folder = z.string().regex(/^[^\0]*[^\0/]$/, 'expected a folder on the server, without a slash at its end');
 const fingerprint = z
@@ -149,7 +150,7 @@ function keepConnected(options: SftpOptions): { use: Use; close: () => Promise<v
       try {
         signal.throwIfAborted();
         const connected = open();
-        return await untilAborted(
+        return await unlessAborted(
           signal,
           connected.then(({ sftp, over }) => Promise.race([work(sftp), over])),
         );
@@ -229,15 +230,6 @@ function exists(sftp: SFTPWrapper, path: string): Promise<boolean> {
 function unlessAbsent(error: unknown): false {
   if (statusOf(error) !== NO_SUCH_FILE) throw error;
   return false;
-}
-
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 interface OpenSftp {

@@ -5,6 +5,7 @@ import type { Pool, PoolConnection, PoolOptions, ResultSetHeader } from 'mysql2'
 import { rejected } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
+import { unlessAborted } from '../read-many.ts';
 import {
   explainSqlError,
   halfOf,
@@ -13,7 +14,6 @@ import {
   type SqlWrite,
   type Tables,
   WRITE_MS,
-  whileOpen,
 } from './database.ts';
 
 /** Loads the driver with the first connection, so that processes without MariaDB need not. */
@@ -49,22 +49,16 @@ async function writeOnce(
   let healthy = false;
   try {
     const half = halfOf(options);
-    const [clock] = await whileOpen(
-      ask<Row[]>(connection, 'select cast(utc_timestamp(6) + interval ? microsecond as char) as latest', [
-        half * 1_000,
-      ]),
-      options.signal,
-    );
+    const asked = 'select cast(utc_timestamp(6) + interval ? microsecond as char) as latest';
+    const [clock] = await unlessAborted(options.signal, ask<Row[]>(connection, asked, [half * 1_000]));
     const guard = sql<boolean>`utc_timestamp(6) < cast(${clock?.['latest']} as datetime(6))`;
     const query = sql`set statement max_statement_time = ${half / 1_000} for ${one.build(guard)}`.compile(kysely);
     stage = 'refused';
     options.beforeSend();
     stage = 'sent';
-    const { affectedRows, insertId } = await whileOpen(
-      ask<ResultSetHeader>(connection, query.sql, query.parameters, half * 2),
-      options.signal,
-    );
-    const rows = await whileOpen(rowsOf(connection, one, { affectedRows, insertId }), options.signal);
+    const written = ask<ResultSetHeader>(connection, query.sql, query.parameters, half * 2);
+    const result = await unlessAborted(options.signal, written);
+    const rows = await unlessAborted(options.signal, rowsOf(connection, one, result));
     healthy = true;
     return rows;
   } catch (error) {
@@ -148,7 +142,7 @@ function ask<T>(connection: PoolConnection, text: string, values: readonly unkno
 async function connect(pool: MariadbPool, signal: AbortSignal): Promise<PoolConnection> {
   const connecting = pool.connect();
   try {
-    return await whileOpen(connecting, signal);
+    return await unlessAborted(signal, connecting);
   } catch (error) {
     void connecting.then(
       (late) => late.release(),

@@ -7,6 +7,7 @@ import { ConnectorError } from '../../errors.ts';
 import { NodeSqliteDialect, openSqliteFile, withExactIntegers } from '../../sql/dialects.ts';
 import { assertNotInClear } from '../../sql/open-database.ts';
 import type { WriteOptions } from '../port.ts';
+import { unlessAborted } from '../read-many.ts';
 import {
   explainSqlError,
   halfOf,
@@ -15,7 +16,6 @@ import {
   type SqlDatabase,
   type SqlWrite,
   type Tables,
-  whileOpen,
 } from './database.ts';
 import { openMariadb } from './mariadb.ts';
 
@@ -86,23 +86,19 @@ async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, o
   let healthy = false;
   try {
     const half = halfOf(options);
-    const { rows } = await whileOpen(
-      client.query<{ latest: string }>(
-        `select set_config('statement_timeout', $1, false),
-          (clock_timestamp() + $2::int * interval '1 ms')::text as latest`,
-        [String(half), half],
-      ),
-      options.signal,
+    const clock = client.query<{ latest: string }>(
+      `select set_config('statement_timeout', $1, false),
+        (clock_timestamp() + $2::int * interval '1 ms')::text as latest`,
+      [String(half), half],
     );
+    const { rows } = await unlessAborted(options.signal, clock);
     const guard = sql<boolean>`clock_timestamp() < ${rows[0]?.latest}::timestamptz`;
     const query = returning(one, guard).compile(kysely);
     stage = 'refused';
     options.beforeSend();
     stage = 'sent';
-    const result = await whileOpen(
-      client.query<Row>({ text: withLiterals(query), query_timeout: half * 2 } as pg.QueryConfig),
-      options.signal,
-    );
+    const sent = client.query<Row>({ text: withLiterals(query), query_timeout: half * 2 } as pg.QueryConfig);
+    const result = await unlessAborted(options.signal, sent);
     healthy = true;
     return result.rows;
   } catch (error) {

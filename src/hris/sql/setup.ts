@@ -1,35 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Column } from '../option-types.ts';
-import type { FieldsInUse, Landings, SetupStatement } from '../port.ts';
+import type { FieldsInUse, SetupStatement } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
 import { describeTable, userOf } from './describe.ts';
 import { openSqlDatabase } from './open-database.ts';
-import {
-  directoryView,
-  GONE_AT,
-  landingKeys as key,
-  type LandingTable,
-  narrowed,
-  type SqlOptions,
-  type SqlOptionsInput,
-  sqlOptions,
-} from './options.ts';
+import { directoryView, GONE_AT, landingKeys as key, type LandingTable, narrowed, type SqlOptions } from './options.ts';
 
 type Dialect = SqlDatabase['dialect'];
-
-/** Creates the demonstration's tables if they are missing. Never for a customer's database. */
-export async function ensureHrisSchema(
-  url: string,
-  options: Omit<SqlOptionsInput, 'url'> = {},
-  landings: Landings = {},
-): Promise<void> {
-  const database = openSqlDatabase(url, { create: true });
-  try {
-    await database.whileUsed(createHrisTables(database, sqlOptions(landings).parse({ ...options, url })));
-  } finally {
-    await database.close();
-  }
-}
 
 /**
  * Creates the employees table, which numbers employees itself (text with leading zeros, from its own counter), and the

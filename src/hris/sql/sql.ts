@@ -16,8 +16,9 @@ import type {
   Requisitions,
   SetupStatement,
 } from '../port.ts';
+import { unlessAborted } from '../read-many.ts';
 import { probed } from '../records.ts';
-import { explainSqlError, type Reach, type SqlDatabase, whileOpen } from './database.ts';
+import { explainSqlError, type Reach, type SqlDatabase } from './database.ts';
 import { describeTable, givesNumber, probeEmployees, userOf } from './describe.ts';
 import { employeeFolder } from './employee-folder.ts';
 import { landingOf, landingTable } from './land.ts';
@@ -126,7 +127,7 @@ function reaching(database: SqlDatabase, options: SqlOptions, create: typeof cre
   };
   return async (signal, work) => {
     try {
-      return await whileOpen(database.whileUsed(ready().then(work)), signal);
+      return await unlessAborted(signal, database.whileUsed(ready().then(work)));
     } catch (error) {
       throw explainSqlError(error, { sent: false, user: userOf(options.url) });
     }

@@ -4,8 +4,8 @@ import { type MariadbServer, onMariadb, startMariadb } from '../../../src/counte
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
-import { ensureHrisSchema } from '../../../src/hris/sql/setup.ts';
 import { landings } from '../../../src/streams/streams.ts';
+import { ensureHrisSchema } from '../../harness/ensure-hris-schema.ts';
 import { created, employee, refusal, signal, write } from '../profile.ts';
 import { trustedPairs } from '../tls-proxy.ts';
 
