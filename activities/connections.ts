@@ -294,16 +294,7 @@ function outward<T>(tenantId: string, name: string, run: () => Promise<T>): Prom
 }
 
 /** Calls that change something in the HRIS. */
-const HRIS_WRITES: ReadonlySet<string> = new Set([
-  'create',
-  'update',
-  'amend',
-  'rehire',
-  'terminate',
-  'deliver',
-  'land',
-  'remove',
-]);
+const HRIS_WRITES: ReadonlySet<string> = new Set('create update amend rehire terminate deliver land remove'.split(' '));
 
 /**
  * Adds a failpoint to each call of the HRIS, such as `hris.create`, including calls of future capabilities. Each write

@@ -1,4 +1,4 @@
-import type { Side, SignalHire } from '../src/hire/hire.ts';
+import type { Side } from '../src/hire/hire.ts';
 import { type HoldCode, holdOf } from '../src/hire/holds.ts';
 import { releaseCanary } from '../src/store/enrolments.ts';
 import { decideConflicts } from '../src/store/field-conflicts.ts';
@@ -13,13 +13,14 @@ import type { ActivityDeps } from './connections.ts';
 const UNHEARD_MS = 10_000;
 const MOST_WAIT_MS = 3_600_000;
 
-type Parts = { store: Store; signalHire: SignalHire };
-
 /**
  * Acts on a person's answer, which is already in the store: signals the hire, or acts for the whole tenant and closes
  * the hold. Safe to repeat, so an answer whose signal failed is handled later.
  */
-export async function hearAnswer({ store, signalHire }: Parts, hold: HoldRow): Promise<void> {
+export async function hearAnswer(
+  { store, signalHire }: Pick<ActivityDeps, 'store' | 'signalHire'>,
+  hold: HoldRow,
+): Promise<void> {
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, answer, code } = hold;
   if (jobCandidateId !== null) {
     await signalHire({ tenantId, jobCandidateId }, 'answer', { start: true });
@@ -28,8 +29,12 @@ export async function hearAnswer({ store, signalHire }: Parts, hold: HoldRow): P
   const ids = JSON.parse(hold.answer_arguments ?? '[]') as string[];
   if (answer === 'adopt')
     for (const id of ids) await signalHire({ tenantId, jobCandidateId: id }, 'person', { start: true, adopt: true });
-  if (answer === 'retry' && code === ('CREDITS_USED_UP' satisfies HoldCode))
-    await retryEnrolments({ store, signalHire }, tenantId);
+  if (answer === 'retry' && code === ('CREDITS_USED_UP' satisfies HoldCode)) {
+    // Lets the next enrolment through as the canary, and signals the hires that wait.
+    await releaseCanary(store, tenantId);
+    for (const hire of await hiresAwaitingCredits(store, tenantId))
+      await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
+  }
   const side = sideKeptBy(answer);
   if (side !== undefined) await keepSide(store, hold, side, ids);
   // The worker checks the HR system all the time: if the trouble persists after the hold is closed, it opens a new one.
@@ -93,11 +98,4 @@ async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow)
   const waiting = jobCandidateIds.filter((id) => hires.get(id)?.state === 'before-go-live');
   if (waiting.length === 0) return;
   await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds: waiting }) });
-}
-
-/** Lets the next enrolment through as the canary, and signals the hires that wait. */
-async function retryEnrolments({ store, signalHire }: Parts, tenantId: string): Promise<void> {
-  await releaseCanary(store, tenantId);
-  for (const hire of await hiresAwaitingCredits(store, tenantId))
-    await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
 }

@@ -87,3 +87,17 @@ export function rejected(
 export function isConnectorError(error: unknown, code?: string): error is ConnectorError {
   return error instanceof ConnectorError && (code === undefined || error.code === code);
 }
+
+/** Takes an error with one of these codes for the answer that there is none; throws any other. */
+export function unless(...codes: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!codes.some((code) => isConnectorError(error, code))) throw error;
+    return undefined;
+  };
+}
+
+/** The same for a refusal, whatever its code. */
+export function unlessRefused(error: unknown): undefined {
+  if (!isConnectorError(error) || error.action !== 'reject') throw error;
+  return undefined;
+}

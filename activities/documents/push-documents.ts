@@ -54,7 +54,11 @@ export async function pushDocuments(context: PushContext): Promise<void> {
   const hints = await readHints(store, context.key.tenantId, context.key.stream, MOST_HINTS);
   const named = new Set(hints.map(({ recordId }) => recordId));
   const run: DocumentRun = { ...context, ...wanted(context), named };
-  await tellEarlier(run);
+  // Verdicts from the store, so that a repeated attempt also counts what the attempt before it delivered.
+  for (const one of await documentsToTell(run.deps.store, run.key.tenantId, run.runId)) {
+    const kind = one.state === 'delivered' ? 'created' : 'quarantined';
+    tell(run, `${one.job_candidate_id}/${one.document}`, kind, one.reason ?? undefined);
+  }
   const failures = createFailures();
   const failed = new Set<string | null>();
   const hinted = hints.map(({ recordId }) => hireOfHint(recordId));
@@ -76,13 +80,6 @@ function wanted({ connection, key }: PushContext): Pick<DocumentRun, 'files' | '
   if (files === undefined)
     throw unconfigured(key.tenantId, `an HR system of kind ${hris.kind} takes none as configured`);
   return { files, kinds };
-}
-
-/** Verdicts from the store, so that a repeated attempt also counts what the attempt before it delivered. */
-async function tellEarlier(run: DocumentRun): Promise<void> {
-  const rows = await documentsToTell(run.deps.store, run.key.tenantId, run.runId);
-  for (const { job_candidate_id: jobCandidateId, document, state, reason } of rows)
-    tell(run, `${jobCandidateId}/${document}`, state === 'delivered' ? 'created' : 'quarantined', reason ?? undefined);
 }
 
 /** A hint names one document by its hire and its key. */

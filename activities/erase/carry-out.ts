@@ -415,7 +415,9 @@ async function endEmployment(deps: EndingDeps, ending: Ending): Promise<string |
   const { hris, tenant } = connection;
   if (employee.connection !== tenant.hris.connection)
     return 'it is in an HR system that the tenant no longer has; end it there';
-  if (await isOfOtherTenant(deps.store, row.tenant_id, employee)) return "the employee is another tenant's";
+  const key = deps.store.kysely.selectFrom('person_keys').select('value').where('tenant_id', '!=', row.tenant_id);
+  const is = { scope: employee.connection, kind: 'employee', value: employee.id } as const;
+  if ((await key.where((eb) => eb.and(is)).executeTakeFirst()) !== undefined) return "the employee is another tenant's";
   if (hris.employees.terminate === undefined)
     return 'hirebridge cannot end employments in this HR system; end it there';
   const shown = await readEmployee(hris, employee);
@@ -458,10 +460,4 @@ function endOf(
       return null;
     },
   };
-}
-
-async function isOfOtherTenant({ kysely }: Store, tenantId: string, { connection, id }: Employee): Promise<boolean> {
-  const key = kysely.selectFrom('person_keys').select('value').where('tenant_id', '!=', tenantId);
-  const is = { scope: connection, kind: 'employee', value: id } as const;
-  return (await key.where((eb) => eb.and(is)).executeTakeFirst()) !== undefined;
 }

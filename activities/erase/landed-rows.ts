@@ -36,7 +36,17 @@ export async function removeTables(store: Store, row: ErasureRow): Promise<strin
   if (await onlyObserves(store, row.tenant_id)) return [OBSERVED];
   await assertNoLegalHold(store, row.tenant_id);
   await assertMayWrite(store, row.tenant_id);
-  const each = eachTable(store, row.tenant_id, (table) => removeTable(store, row, table));
+  const each = eachTable(store, row.tenant_id, async ({ landing, tenant, stream }) => {
+    for (let after: string | undefined, all = 0; ; ) {
+      const options = { ...ofTenant(row.tenant_id), after, most: PAGE, withGone: true };
+      const ids = await ifThere(tenant, stream, () => landing.ids(stream, options));
+      if (ids.length === 0) return;
+      all += ids.length;
+      await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
+      await landing.remove(stream, ids, { ...ofTenant(row.tenant_id), mark: false });
+      after = ids.at(-1);
+    }
+  });
   const isKnown = await each.catch((error: unknown) => {
     throw tablesUnreachable(row.tenant_id, error, 'LANDING_NOT_ERASED');
   });
@@ -87,19 +97,6 @@ async function eachTable(
     return true;
   } finally {
     await hris.close();
-  }
-}
-
-async function removeTable(store: Store, row: ErasureRow, { landing, tenant, stream }: LandingTable): Promise<void> {
-  for (let after: string | undefined, all = 0; ; ) {
-    const ids = await ifThere(tenant, stream, () =>
-      landing.ids(stream, { ...ofTenant(row.tenant_id), after, most: PAGE, withGone: true }),
-    );
-    if (ids.length === 0) return;
-    all += ids.length;
-    await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
-    await landing.remove(stream, ids, { ...ofTenant(row.tenant_id), mark: false });
-    after = ids.at(-1);
   }
 }
 

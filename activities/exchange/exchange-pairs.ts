@@ -10,7 +10,6 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { askAnew, closeTenantHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { countPairs, findPairs, findRefusedPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import type { StreamMode } from '../../src/store/stream-tables.ts';
 import { completeExchange, readStreamState } from '../../src/store/streams.ts';
 import { type Excess, judgeMissing, noJobsListed } from '../../src/streams/change-limits.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
@@ -47,13 +46,6 @@ const MOST_HINTS = 1_000;
 const NONE: PairCounts = { unchanged: 0, updated: 0, skipped: 0, quarantined: 0, held: 0 };
 const NOTHING: PageResult = { counts: NONE, again: [] };
 
-/** A run under way and the request that started it. */
-interface Asked {
-  run: StreamRow;
-  input: ExchangeInput;
-  beat: Beat;
-}
-
 /** Outcome of the pairs that were read. `isOver` is false if more hints may be left. */
 interface Taken {
   counts: PairCounts;
@@ -70,32 +62,32 @@ export function exchangePairs(
   beat: Beat = () => undefined,
 ): Promise<ExchangeStep> {
   return inRun<ExchangeStep>(deps, input, {
-    begins: async () => ({ full: input.full, firstPage: 0, mode: await modeOf(deps, input) }),
+    async begins() {
+      const { tenantId, stream, full, mode = 'full' } = input;
+      const hints = mode === 'incremental' ? await readHints(deps.store, tenantId, stream, MOST_HINTS) : [];
+      // A hint without a record id asks for all pairs, so the run becomes a full run.
+      const isWhole = hints.some(({ recordId }) => recordId === WHOLE_LIST);
+      return { full, firstPage: 0, mode: isWhole ? 'full' : mode };
+    },
     stepOf,
-    work: async (connection, run) => exchangeOn(await openContext(deps, connection, input), { run, input, beat }),
+    async work(connection, begun) {
+      const context = await openContext(deps, connection, input);
+      const isWhole = (begun.mode ?? 'full') === 'full';
+      const run = isWhole
+        ? await takeAll(context, begun, beat)
+        : await commitPairs(deps.store, context.key, context.runId, {
+            ...(begun.mode === 'one' ? await takeOne(context, input.recordId ?? '') : await takeHints(context, beat)),
+            cursor: null,
+          });
+      if (run === undefined) return { state: 'superseded' };
+      if (run.state === 'running') return stepOf(run);
+      await endRun(context, run);
+      return { ...stepOf(run), ...(await leftPairs(context)) };
+    },
   });
 }
 
-/** A hint without a record id asks for all pairs, so the run becomes a full run. */
-async function modeOf(
-  { store }: ActivityDeps,
-  { tenantId, stream, mode = 'full' }: ExchangeInput,
-): Promise<StreamMode> {
-  if (mode !== 'incremental') return mode;
-  const hints = await readHints(store, tenantId, stream, MOST_HINTS);
-  return hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 'full' : mode;
-}
-
-async function exchangeOn(context: ExchangeContext, asked: Asked): Promise<ExchangeStep> {
-  const { mode } = asked.run;
-  const run = (mode ?? 'full') === 'full' ? await takeAll(context, asked) : await takeSome(context, asked);
-  if (run === undefined) return { state: 'superseded' };
-  if (run.state === 'running') return stepOf(run);
-  await endRun(context, run);
-  return { ...stepOf(run), ...(await leftPairs(context)) };
-}
-
-async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): Promise<StreamRow | undefined> {
+async function takeAll(context: ExchangeContext, begun: StreamRow, beat: Beat): Promise<StreamRow | undefined> {
   const end = performance.now() + BATCH_MS;
   if (begun.cursor === null) {
     await takeHints(context, beat);
@@ -107,14 +99,6 @@ async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): P
     run = await beginSurvey(context, begun);
   while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
   return run;
-}
-
-/** Takes the pairs of all hints, or one record. A pair that is still settling keeps its hint for a later run. */
-async function takeSome(context: ExchangeContext, { run, input, beat }: Asked): Promise<StreamRow | undefined> {
-  const { deps, key, runId } = context;
-  const { counts, isOver } =
-    run.mode === 'one' ? await takeOne(context, input.recordId ?? '') : await takeHints(context, beat);
-  return commitPairs(deps.store, key, runId, { cursor: null, counts, isOver });
 }
 
 async function takeOne(context: ExchangeContext, recordId: string): Promise<Taken> {
@@ -193,7 +177,7 @@ async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
     const ids = some.map(({ recordId }) => recordId);
     return findPairs(deps.store, scopeOf(context), ids);
   };
-  let total = NONE;
+  const total = { ...NONE };
   let cleared = 0;
   let isSurveyed = false;
   for (let from = 0; from < hints.length; from += PAGE_SIZE) {
@@ -206,7 +190,7 @@ async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
       result = (await exchangePage(context, pairs, { isSurveyed })) ?? NOTHING;
     }
     const { counts, again } = result;
-    total = sumOf(total, counts);
+    for (const kind of Object.keys(NONE) as (keyof PairCounts)[]) total[kind] += counts[kind];
     const kept = new Set(again.flatMap(({ pairId, partnerId }) => [pairId, partnerId]));
     const done = some.filter((hint: Hint) => !kept.has(hint.recordId));
     await clearHints(deps.store, key.tenantId, key.stream, done);
@@ -229,16 +213,6 @@ async function surveyHints(
   }
   await assertSurveyed(context, counts);
   context.jobs.forget();
-}
-
-function sumOf(one: PairCounts, other: PairCounts): PairCounts {
-  return {
-    unchanged: one.unchanged + other.unchanged,
-    updated: one.updated + other.updated,
-    skipped: one.skipped + other.skipped,
-    quarantined: one.quarantined + other.quarantined,
-    held: one.held + other.held,
-  };
 }
 
 async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedPair[]): Promise<void> {

@@ -13,7 +13,7 @@ import {
   seeFields,
 } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/hire.ts';
-import { type CompiledField, readsSource } from '../../src/mapping/compile-rule.ts';
+import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { decodeCustomFields } from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { SourcePath } from '../../src/mapping/source-fields.ts';
@@ -74,8 +74,15 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
   if (pairs.length === 0) return [];
   for (let times = 1; ; times += 1) {
     const read = await readOnce(context, pairs);
-    if (!read.some(hasNews) || (await areDefinedAsBefore(context))) return read;
-    const { key, deps } = context;
+    if (!read.some(hasNews)) return read;
+    const { key, deps, connection, mapping, uses, defined } = context;
+    if (uses.length === 0) return read;
+    // A field that was deleted, renamed or created again while the records were read reads as empty. Throws `throttle`
+    // while a field is not the one it was.
+    context.defined = await definitionsInUse(deps, connection, uses);
+    const { connection: at } = connection.tenant.hris;
+    const [before, now] = [defined, context.defined].map((some) => fieldIdentities(mapping, at, some));
+    if (isDeepStrictEqual(before, now)) return read;
     if (times === MOST_READINGS)
       throw new ConnectorError({
         code: 'FIELDS_MOVE',
@@ -96,19 +103,6 @@ function hasNews({ state, found }: ReadPair): boolean {
   if (!('plan' in found)) return false;
   const { toHris, toPartner, agreed } = found.plan;
   return toHris.length + toPartner.length > 0 || Object.entries(agreed).some(([of, form]) => state.bases[of] !== form);
-}
-
-/**
- * Whether the custom fields stayed the same while the records were read: a field that was deleted, renamed or created
- * again meanwhile reads as empty. Stores the current definitions in `context`. Throws `throttle` while a field is not
- * the one it was.
- */
-async function areDefinedAsBefore(context: ExchangeContext): Promise<boolean> {
-  const { deps, connection, mapping, uses, defined } = context;
-  if (uses.length === 0) return true;
-  const { connection: at } = connection.tenant.hris;
-  context.defined = await definitionsInUse(deps, connection, uses);
-  return isDeepStrictEqual(fieldIdentities(mapping, at, defined), fieldIdentities(mapping, at, context.defined));
 }
 
 async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
@@ -172,7 +166,7 @@ function judge(
   const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record, defined });
   const reference = isAnother ? employeeReference(connection.tenant, pair.partnerId) : held.reference;
   // The record's identity: the person of the reference that it stores. Another reference never replaces a known one.
-  const met = state.identities[RECORD] ?? (reference === undefined ? undefined : identityOfPerson(personIn(reference)));
+  const met = state.identities[RECORD] ?? (reference === undefined ? undefined : hashOf(personIn(reference)));
   const { renewed, identities, ...known } = knownOf(state, { ...now, ...(met !== undefined && { [RECORD]: met }) });
   // A person asked to try again, so the earlier refusal is forgotten.
   const isToBeTried = ({ kind, partner_form: partner, hris_form: hris }: FieldConflictRow): boolean =>
@@ -234,30 +228,23 @@ function fieldIdentities(
   connection: string,
   defined: readonly FieldDefinition[],
 ): FieldIdentities {
-  return Object.fromEntries(
-    exchangedFields(mapping).map((field) => [field.target, identityOf(field, connection, defined)]),
-  );
-}
-
-function identityOf({ from, def }: CompiledField, connection: string, defined: readonly FieldDefinition[]): string {
-  const partner = from.map((path) => partnerField(path, defined));
-  return createHash('sha256')
-    .update(JSON.stringify([partner, connection, def.place ?? def.key, def.type]))
-    .digest('base64url')
-    .slice(0, 10);
-}
-
-function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): readonly (string | undefined)[] {
-  if (!('customField' in path)) return [path.source, path.field, path.key];
-  const definition = customFieldOf(path, defined);
-  return [path.source, 'customFields', definition?.id, definition?.type];
+  const partnerField = (path: SourcePath): (string | undefined)[] => {
+    if (!('customField' in path)) return [path.source, path.field, path.key];
+    const definition = customFieldOf(path, defined);
+    return [path.source, 'customFields', definition?.id, definition?.type];
+  };
+  const identities = exchangedFields(mapping).map(({ target, from, def }) => {
+    const field = [from.map(partnerField), connection, def.place ?? def.key, def.type];
+    return [target, hashOf(JSON.stringify(field))];
+  });
+  return Object.fromEntries(identities);
 }
 
 /** Where the identities of a pair keep the reference of the HR system's record; no field has this name. */
 const RECORD = '@record';
 
-function identityOfPerson(person: string): string {
-  return createHash('sha256').update(person).digest('base64url').slice(0, 10);
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 10);
 }
 
 /**
@@ -272,7 +259,7 @@ async function isAnotherNow(
   if (held === undefined || 'failed' in held) return false;
   const met = state.identities[RECORD];
   if (met !== undefined)
-    return isStranger(connection.hris.capabilities, held.reference, (person) => identityOfPerson(person) === met);
+    return isStranger(connection.hris.capabilities, held.reference, (person) => hashOf(person) === met);
   // A pair that was met by an earlier version may never have had a reference.
   const isFirst = state.version === 0 || held.reference !== undefined;
   return isFirst && pair.isMade === true && isOfAnother({ store, connection }, employeeOfPair(pair), held);

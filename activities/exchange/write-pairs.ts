@@ -9,15 +9,7 @@ import {
   tallyOf,
   type WrittenPairs,
 } from '../../src/exchange/pair-limits.ts';
-import {
-  echoesOf,
-  type FieldWrite,
-  type Finding,
-  fieldsToWrite,
-  giversFirst,
-  type Heard,
-  type PairPlan,
-} from '../../src/exchange/plan-pair.ts';
+import { echoesOf, type FieldWrite, type Finding, fieldsToWrite, giversFirst } from '../../src/exchange/plan-pair.ts';
 import { hrisForms } from '../../src/exchange/see-fields.ts';
 import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { Amendment, WriteOptions } from '../../src/hris/port.ts';
@@ -49,17 +41,7 @@ import {
 const LOOK_MS = 10_000;
 
 /** A pair whose plan this run carries out, unless the stored pair changed since it was read. */
-export interface PlannedPair extends Omit<ReadPair, 'found'> {
-  plan: PairPlan;
-  /** Forms both sides agreed on before, including values that were still on their way. */
-  bases: Record<string, string>;
-  /** Our own earlier writes that the reading showed. */
-  heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
-  identities?: Readonly<Record<string, string>>;
-  renewed: ReadonlySet<string>;
-  /** Effective date of the employee's new values. */
-  from: string;
-}
+export type PlannedPair = Omit<ReadPair, 'found'> & Extract<ReadPair['found'], { plan: unknown }>;
 
 export interface WrittenPair {
   planned: PlannedPair;
@@ -195,30 +177,19 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
     if (!(await isRunning(store, key, runId))) throw superseded();
     const mine: PlannedPair[] = [];
     for (const one of planned) {
-      const { bases, heard, identities, plan, state } = one;
+      const { bases, heard, identities, plan, state, pair } = one;
       const { version } = state;
       const { echoes } = heard;
-      const change = {
-        pairId: one.pair.pairId,
-        version,
-        bases,
-        identities,
-        sent: sentForms(plan),
-        echoes,
-        settlesInMs,
-      };
+      // The values about to be sent, by field, and their side.
+      const sent: Record<string, SentForms[string]> = {};
+      for (const { field, form } of plan.toHris) sent[field] = { to: 'hris', form };
+      for (const { field, form } of plan.toPartner) sent[field] = { to: 'partner', form };
+      const change = { pairId: pair.pairId, version, bases, identities, sent, echoes, settlesInMs };
       if (await savePair(store, key, change)) mine.push({ ...one, state: { ...state, version: version + 1 } });
     }
     if (mine.length > 0) await addWrites(store, key, JSON.stringify(effectsOf(mine)));
     return mine;
   });
-}
-
-/** The values about to be sent, by field, and their side. */
-function sentForms({ toHris, toPartner }: PairPlan): SentForms {
-  const hris = toHris.map(({ field, form }) => [field, { to: 'hris' as const, form }] as const);
-  const partner = toPartner.map(({ field, form }) => [field, { to: 'partner' as const, form }] as const);
-  return Object.fromEntries([...hris, ...partner]);
 }
 
 /** A page takes longer than one call may, so a pair that is written on its own gets a fresh mark just before. */

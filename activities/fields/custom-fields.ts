@@ -1,5 +1,5 @@
-import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
-import type { DescribedField, HrisConnection } from '../../src/hris/port.ts';
+import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../../src/errors.ts';
+import type { DescribedField } from '../../src/hris/port.ts';
 import type { Logger } from '../../src/log.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import {
@@ -125,12 +125,7 @@ const READ_MS = 30_000;
 
 type Deps = Pick<ActivityDeps, 'store' | 'log' | 'limits'>;
 
-interface Fitted {
-  at: number;
-  mapping: Mapping;
-}
-
-const kept = new WeakMap<Connection['hris'], Map<string, Fitted>>();
+const kept = new WeakMap<Connection['hris'], Map<string, { at: number; mapping: Mapping }>>();
 
 /**
  * Fits a mapping to the HR system's own fields, as read in the last ten minutes. Throws `throttle` while it does not
@@ -148,7 +143,8 @@ export async function fittedMapping(
   const known = kept.get(hris)?.get(version);
   if (known !== undefined && performance.now() - known.at <= FRESH_MS) return known.mapping;
   const at = performance.now();
-  const described = await describe(hris.describe, subject);
+  // An HR system that refuses to describe its fields judges each value when it is written.
+  const described = (await hris.describe(subject, AbortSignal.timeout(READ_MS)).catch(unlessRefused)) ?? [];
   const fitted = fitMapping(mapping, described);
   await note(deps, connection.tenant.tenant, subject, { described, misfits: fitted.misfits });
   const [first] = fitted.misfits;
@@ -159,18 +155,9 @@ export async function fittedMapping(
       message: first.text,
       retryAfterMs: deps.limits.pausedMs,
     });
-  kept.set(hris, (kept.get(hris) ?? new Map<string, Fitted>()).set(version, { at, mapping: fitted.mapping }));
+  const fittings = kept.get(hris) ?? new Map<string, { at: number; mapping: Mapping }>();
+  kept.set(hris, fittings.set(version, { at, mapping: fitted.mapping }));
   return fitted.mapping;
-}
-
-/** An HR system that refuses to describe its fields judges each value when it is written. */
-async function describe(ask: NonNullable<HrisConnection['describe']>, subject: string): Promise<DescribedField[]> {
-  try {
-    return await ask(subject, AbortSignal.timeout(READ_MS));
-  } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    return [];
-  }
 }
 
 async function note(
@@ -191,20 +178,13 @@ async function note(
   await settleAlarms({ store, log }, { tenantId, kind: 'mapping-misfit', about: `${subject} ` }, troubles);
 }
 
-/** Alarms of one kind whose subjects begin with `about`. */
-interface Settled {
-  tenantId: string;
-  kind: AlarmKind;
-  about: string;
-}
-
 /**
- * Raises an alarm for each trouble and ends the alarms whose trouble is over. Without changes it reads once and writes
- * nothing.
+ * Raises an alarm for each trouble and ends those of its kind, with subjects that begin with `about`, whose trouble is
+ * over. Without changes it reads once and writes nothing.
  */
 async function settleAlarms(
-  { store, log }: { store: Store; log: Logger },
-  { tenantId, kind, about }: Settled,
+  { store, log }: Watcher,
+  { tenantId, kind, about }: { tenantId: string; kind: AlarmKind; about: string },
   troubles: ReadonlyArray<Pick<Trouble, 'subject' | 'reason' | 'message'>>,
 ): Promise<void> {
   for (const trouble of troubles) {
@@ -396,7 +376,10 @@ export async function withFieldValues(
   if (lists.size === 0 && !asksOwn) return candidate;
   const values = await readValues(connection, String(jobCandidate['candidateId']), lists.size === 0);
   if (values === undefined) return candidate;
-  const own = asksOwn ? await definedAmong(connection, ownOf(values, fields)) : {};
+  // Values of the candidate itself in fields that no record shows.
+  const isUnshown = ({ customFieldId: id, value }: CustomFieldValue): boolean =>
+    !Object.hasOwn(fields, id) && value !== undefined && value !== null && value !== '';
+  const own = asksOwn ? await definedAmong(connection, ownValues(values).filter(isUnshown)) : {};
   if (Object.keys(own).length > 0) known.complete = 'never';
   else if (asksOwn && known.complete !== 'never' && Object.keys(fields).length > 0) known.complete += 1;
   const filled = [...lists].map((list) => [list, withNested(candidate[list], PARENTS[list], values)] as const);
@@ -427,14 +410,6 @@ function isAmong(fields: Fields, wanted: string): boolean {
 /** Values of the record itself, without those of its work experiences and educations (section 2.5). */
 export function ownValues(values: readonly CustomFieldValue[]): CustomFieldValue[] {
   return values.filter(({ parentEntityType, parentEntityId }) => !parentEntityType && !parentEntityId);
-}
-
-/** Values of the candidate itself in fields that no record shows. */
-function ownOf(values: readonly CustomFieldValue[], fields: Fields): CustomFieldValue[] {
-  return ownValues(values).filter(
-    ({ customFieldId, value }) =>
-      !Object.hasOwn(fields, customFieldId) && value !== undefined && value !== null && value !== '',
-  );
 }
 
 /** Such values as a record would show them; those whose field was deleted since are left out. */

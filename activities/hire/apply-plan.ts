@@ -109,7 +109,11 @@ async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Pro
 }
 
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
-  await assertAnswered(hire);
+  const { store, ref, creation } = hire;
+  const isRefused = refusalOf(creation) === REJECTED;
+  // The refusal of an earlier create may not have become a question, because its worker crashed: it is asked now.
+  if (isRefused && !(Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation?.decided_at)))
+    throw rejected(REJECTED, REJECTED_UNSAID);
   const once = await whileNobodyElse(hire, change.fields, () => writeOnce(onceOptions(hire, change, sinceRead)));
   if ('verdict' in once) return once;
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
@@ -120,13 +124,6 @@ async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): 
 
 const REJECTED = 'HIRE_REJECTED';
 
-/** The refusal of an earlier create may not have become a question, because its worker crashed: it is asked now. */
-async function assertAnswered({ store, ref, creation }: HireContext): Promise<void> {
-  if (refusalOf(creation) !== REJECTED) return;
-  if (Number((await lastAnswered(store, ref))?.answered_at) >= Number(creation?.decided_at)) return;
-  throw rejected(REJECTED, REJECTED_UNSAID);
-}
-
 function onceOptions(
   hire: HireContext,
   change: Creation,
@@ -136,7 +133,20 @@ function onceOptions(
   return {
     ...onceOf(hire, CREATE_VERB),
     pinned: () => ({ reference: change.reference }),
-    look: async () => lookBeforeSending(await reread(hire), change),
+    async look() {
+      const now = await reread(hire);
+      const seen = await look(now, change);
+      const isThere = seen.kind === 'unprovable' && (seen.hits ?? []).length > 0;
+      if (!isThere || now.creation?.outcome === 'open') return seen;
+      // Nothing was sent yet, so the next plan asks about the person who is there now.
+      throw new ConnectorError({
+        code: 'PERSON_APPEARED',
+        action: 'retry',
+        message:
+          'After this was planned, somebody who may be this person appeared in the HR system. It is planned again.',
+        retryAfterMs: 0,
+      });
+    },
     sinceRead,
     note: (_pinned, intent) => {
       const [changes, sensitive] = [newValues(allFields(change)), sensitiveFields(hire)];
@@ -158,33 +168,13 @@ async function look(hire: HireContext, { fields, reference }: Creation): Promise
   return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
 }
 
-async function lookBeforeSending(hire: HireContext, change: Creation): Promise<Seen<Created>> {
-  const seen = await look(hire, change);
-  if (seen.kind === 'unprovable' && (seen.hits ?? []).length > 0 && hire.creation?.outcome !== 'open') throw appeared();
-  return seen;
-}
-
-/** Nothing was sent yet, so the next plan asks about the person who is there now. */
-function appeared(): ConnectorError {
-  return new ConnectorError({
-    code: 'PERSON_APPEARED',
-    action: 'retry',
-    message: 'After this was planned, somebody who may be this person appeared in the HR system. It is planned again.',
-    retryAfterMs: 0,
-  });
-}
-
 /** A create that the HR system accepted earlier goes on, no matter which stage the person is in now. */
 export async function finishPending(hire: HireContext): Promise<Applied | undefined> {
-  const ticket = pendingTicket(hire);
-  return ticket === undefined ? undefined : finish(hire, { kind: 'pending', ticket, nextCheckMs: 0 });
-}
-
-/** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
-function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
+  const { creation, decisions, row } = hire;
+  // A person may have named the employee since.
   if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
   const made = JSON.parse(creation.result ?? 'null') as Created | null;
-  return made?.kind === 'pending' ? made.ticket : undefined;
+  return made?.kind === 'pending' ? finish(hire, { ...made, nextCheckMs: 0 }) : undefined;
 }
 
 /**
@@ -215,7 +205,10 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const { store, row, creation } = hire;
   if (row.candidate_id === null) return undefined;
-  const ref = await findOwn(hire, row.candidate_id).catch(unlessItPasses);
+  const ref = await findOwn(hire, row.candidate_id).catch((error: unknown) => {
+    if (isConnectorError(error) && (error.action === 'retry' || error.action === 'unknown')) throw error;
+    return undefined;
+  });
   if (ref === undefined) return undefined;
   // The create may have been refused because of this former employee.
   if (creation?.outcome === 'refused' && (await isShownFormer(hire, ref))) return undefined;
@@ -234,10 +227,6 @@ async function isToBeAskedAbout(
   if (owner === undefined || !isSameHire({ ...owner, period: hire.ref.period }, hire.ref)) return false;
   if (await isStillEndedByUs(hire, employee)) return false;
   return (await judgeEmployee(hire, employee, await isShared(hire, employee))).verdict === 'hold';
-}
-
-function unlessItPasses(error: unknown): undefined {
-  if (isConnectorError(error) && (error.action === 'retry' || error.action === 'unknown')) throw error;
 }
 
 /** A further employment has a reference of its own; the person's plain one may be that of the employment before. */
@@ -292,7 +281,7 @@ function isHeldAs(applied: Applied, code: HoldCode): boolean {
 }
 
 async function finish(hire: HireContext, created: Created, how: EmployedHow = 'made'): Promise<Applied> {
-  const { store, ref, row } = hire;
+  const { store, ref, row, creation } = hire;
   const { tenant, hris } = hire.connection;
   const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
   if ('verdict' in result) return result;
@@ -300,7 +289,9 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   const { ref: made } = result;
   const employee = Object.hasOwn(made, 'connection') ? made : knownIn(tenant.hris.connection, made);
   const shown = employee.number === undefined ? ((await readEmployee(hris, employee))?.ref ?? employee) : employee;
-  await decideEarlier(hire, { kind: 'created', ref: shown });
+  // An attempt made just now has its outcome already.
+  const latest = creation?.outcome === 'open' ? await latestIntent(store, ref, CREATE_VERB) : undefined;
+  if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', { kind: 'created', ref: shown });
   const whose = personOf(tenant, row.candidate_id ?? '');
   const { refusal } = await changePerson(store, whose, {
     kind: 'link',
@@ -312,13 +303,6 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
     samePerson: hire.decisions.samePerson === shown.id,
   });
   return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
-}
-
-/** Settles an earlier attempt whose employee was found. An attempt made just now has its outcome already. */
-async function decideEarlier({ store, ref, creation }: HireContext, created: Created): Promise<void> {
-  if (creation?.outcome !== 'open') return;
-  const latest = await latestIntent(store, ref, CREATE_VERB);
-  if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', created);
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {
@@ -368,7 +352,17 @@ async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elap
 }
 
 function earlierRehire(hire: HireContext, { employee }: Rehire): EarlierOptions<null> {
-  return { ...onceOf(hire, REHIRE_VERB), look: () => lookForRehire(hire, employee) };
+  return {
+    ...onceOf(hire, REHIRE_VERB),
+    // An active employee proves the earlier attempt if a former one was shown before it; otherwise the rehire is sent
+    // again.
+    async look() {
+      const latest = await latestRehire(hire);
+      const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
+      const wasShown = pinned !== 'purged' && pinned.shown;
+      return wasShown && !(await isShownFormer(hire, employee)) ? { kind: 'found', value: null } : { kind: 'absent' };
+    },
+  };
 }
 
 function rehireOptions(
@@ -393,17 +387,6 @@ function rehireOptions(
       return null;
     },
   };
-}
-
-/**
- * An active employee proves the earlier attempt if a former one was shown before it; otherwise the rehire is sent
- * again.
- */
-async function lookForRehire(hire: HireContext, employee: Employee): Promise<Seen<null>> {
-  const latest = await latestRehire(hire);
-  const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
-  const wasShown = pinned !== 'purged' && pinned.shown;
-  return wasShown && !(await isShownFormer(hire, employee)) ? { kind: 'found', value: null } : { kind: 'absent' };
 }
 
 /** The HR system answered and accepted nothing. */

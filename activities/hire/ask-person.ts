@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, unless } from '../../src/errors.ts';
 import {
   type Employee,
   type EmployeeFields,
@@ -46,13 +46,15 @@ export function foreseeClaim(hire: HireContext, candidateId: string): Promise<Cl
 }
 
 async function claim(hire: HireContext, candidateId: string, tell: typeof changePerson): Promise<Claimed | Held> {
-  const { ref, store, decisions, connection } = hire;
+  const { ref, store, decisions, connection, row, creation } = hire;
   const whose = personOf(connection.tenant, candidateId);
   // Scope of all HR systems of a company at the partner. Environment and server are part of it, because companies
   // elsewhere may share the same number.
   const { company: named, environment, baseUrl } = connection.tenant.partner;
   const company = named === undefined ? undefined : `* ${environment} ${new URL(baseUrl).origin}`;
-  const event = { kind: 'hold', hire: ref, decided: decisions, isUnderWay: isUnderWay(hire), company } as const;
+  // If a create was sent or an employee exists, nobody is asked any more whether there should be one.
+  const isUnderWay = row.employee_id !== null || creation?.outcome === 'open' || creation?.outcome === 'done';
+  const event = { kind: 'hold', hire: ref, decided: decisions, isUnderWay, company } as const;
   let told = await tell(store, whose, event);
   if (await isToldOf(hire, told)) {
     const decided = { ...decisions, person: 'transfer', personAt: undefined } as const;
@@ -60,11 +62,6 @@ async function claim(hire: HireContext, candidateId: string, tell: typeof change
   }
   if (told.refusal !== undefined) return heldAs(ref, told.refusal);
   return { verdict: 'claimed', before: othersOf(told.person, ref)[0] };
-}
-
-/** If a create was sent or an employee exists, nobody is asked any more whether there should be one. */
-function isUnderWay({ row, creation }: HireContext): boolean {
-  return row.employee_id !== null || creation?.outcome === 'open' || creation?.outcome === 'done';
 }
 
 const questions = {
@@ -184,18 +181,21 @@ async function assertShownSinceRestore({ store, connection, deps }: HireContext)
 export async function keepOutWhilePending(hire: HireContext): Promise<void> {
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   if (change === 'purged' || change.kind !== 'create') return;
-  try {
-    await keepOthersOut(hire, change.fields, randomUUID());
-  } catch (error) {
-    // Another hire of this person is creating already, but this hire's create cannot be taken back.
-    if (!isConnectorError(error, 'IDENTITY_LEASED')) throw error;
-  }
+  // Another hire of this person may be creating already, but this hire's create cannot be taken back.
+  await keepOthersOut(hire, change.fields, randomUUID()).catch(unless('IDENTITY_LEASED'));
 }
 
 /** Returns the hold if this hire must wait for another's pending create. @throws ConnectorError IDENTITY_LEASED */
 async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: string): Promise<Held | undefined> {
   const { store, ref, row, connection, deps } = hire;
-  const keys = keysFor(store, fields);
+  // Hashes of the keys, folded as the HRIS kinds compare text; the values themselves are never stored.
+  const keys = identityKeys(fields).map((key) => {
+    const words = key.by === 'email' ? [key.value] : [key.givenName, key.familyName, key.birthDate];
+    const folded = words.map((text) => text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
+    return createHmac('sha256', store.installationId)
+      .update(JSON.stringify([key.by, ...folded]))
+      .digest('base64url');
+  });
   if (keys.length === 0) return undefined;
   // A request is sent within two deadlines of the reading and ends within a third; after that, reads may lag.
   const forMs = 3 * deps.limits.giveUpMs + connection.hris.capabilities.readLagMs;
@@ -213,16 +213,5 @@ async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: 
       'continues by itself. If it does not, see what the other hire is waiting for.',
     retryAfterMs: Math.ceil(waitMs) + 50,
     details: { other, pending: false },
-  });
-}
-
-/** Hashes of the keys, folded as the HRIS kinds compare text; the values themselves are never stored. */
-function keysFor({ installationId }: Store, fields: EmployeeFields): string[] {
-  return identityKeys(fields).map((key) => {
-    const words = key.by === 'email' ? [key.value] : [key.givenName, key.familyName, key.birthDate];
-    const folded = words.map((text) => text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
-    return createHmac('sha256', installationId)
-      .update(JSON.stringify([key.by, ...folded]))
-      .digest('base64url');
   });
 }

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, unless } from '../../src/errors.ts';
 import { asksToCancel } from '../../src/hire/answers.ts';
 import type { EndState, HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
@@ -153,8 +153,6 @@ export function startNextEnrolment(
   });
 }
 
-type Termination = OnceOptions<null, { reason: string }>;
-
 /** Ends this hire's live enrolment and stores that we did it. An enrolment in a terminal status is left alone. */
 async function terminateEnrolment(
   hire: HireContext,
@@ -189,7 +187,7 @@ function verbOf({ enrolment }: HireRow): string {
 function terminationOf(
   hire: HireContext,
   { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
-): Termination {
+): OnceOptions<null, { reason: string }> {
   const { deps, connection, row } = hire;
   return {
     ...onceOf(hire, verbOf(row), deps.limits.partnerLagMs),
@@ -206,7 +204,7 @@ function terminationOf(
         const request = { params: { onboardingCandidateId }, body };
         await connection.partner.onboarding
           .terminate(request, { priority: 'live', signal, beforeSend })
-          .catch(unlessThereIsNothingToEnd);
+          .catch(unless('ALREADY_TERMINAL', 'NOT_FOUND'));
       }
       return null;
     },
@@ -215,24 +213,15 @@ function terminationOf(
 
 async function lookForEnd({ partner }: Connection, ids: readonly string[]): Promise<Seen<null>> {
   for (const onboardingCandidateId of ids) {
-    try {
-      const params = { onboardingCandidateId };
-      const { data } = await partner.onboarding.getCandidate({ params }, { priority: 'live' });
-      if (!terminal.has(String(data.overallStatus))) return { kind: 'absent' };
-    } catch (error) {
-      // A 404 to this look proves nothing, so the termination is sent all the same.
-      if (isConnectorError(error, 'NOT_FOUND')) return { kind: 'absent' };
-      throw error;
-    }
+    const read = partner.onboarding.getCandidate({ params: { onboardingCandidateId } }, { priority: 'live' });
+    const answer = await read.catch(unless('NOT_FOUND'));
+    // A 404 to this look proves nothing, so the termination is sent all the same.
+    if (!terminal.has(String(answer?.data.overallStatus))) return { kind: 'absent' };
   }
   return { kind: 'found', value: null };
 }
 
 const terminal: ReadonlySet<string> = new Set(terminalStatuses);
-
-function unlessThereIsNothingToEnd(error: unknown): void {
-  if (!isConnectorError(error, 'ALREADY_TERMINAL') && !isConnectorError(error, 'NOT_FOUND')) throw error;
-}
 
 async function enrolmentIds({ store, connection, ref, row }: HireContext): Promise<string[]> {
   const enrolling = await latestIntent(store, ref, `enrol:${row.enrolment}`);

@@ -15,7 +15,6 @@ import type { HoldRow } from '../../src/store/schema.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { assertKnownCompany } from '../guarded.ts';
-import type { OwnRecord } from '../own-hris.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isShared } from './ask-person.ts';
 import { employeeIdOf, tellWhyHeld, writeEmployeeId } from './finish-hire.ts';
@@ -90,9 +89,8 @@ const DAY_MS = 86_400_000;
 /** Decides about a finished hire whose person left the stage. */
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
-    const { store, connection, ref, row } = hire;
-    const employee = employeeOf(row);
-    if (employee === undefined) throw hireBehind(ref);
+    const { store, connection, ref } = hire;
+    const employee = ownOf(hire);
     if (formerHris(hire) !== undefined)
       return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeId: employee.id });
     const judged = await judgeEmployee(hire, employee, await isTakenOver(hire));
@@ -154,9 +152,18 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
   return withHire(deps, given, async (hire) => {
     const { store, ref } = hire;
     const { tenantId } = ref;
+    const { employee_id: employeeId } = hire.row;
     const by = (await lastAnswered(store, ref))?.answered_by ?? 'hirebridge';
     const asking: HoldRow[] = [];
-    for (const hold of await listHolds(store, { tenantId })) if (await asksAbout(hire, hold)) asking.push(hold);
+    for (const hold of await listHolds(store, { tenantId })) {
+      if (hold.code !== 'PERSON_HIRED_BEFORE') continue;
+      const { other } = JSON.parse(hold.details) as { other: HireRef };
+      // A hold that was opened before this hire had the employee names the hire that had the employee then.
+      const isHere = other.tenantId === tenantId && other.period !== IMPORTED_PERIOD;
+      const isMeant =
+        isSameHire(other, ref) || (isHere && (await findHireRow(store, other))?.employee_id === employeeId);
+      if (isMeant) asking.push(hold);
+    }
     for (const hold of asking.length === 1 ? asking : []) {
       await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });
       await deps.signalHire({ tenantId, jobCandidateId: hold.job_candidate_id ?? '' }, 'answer', { start: true });
@@ -164,15 +171,6 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
     await endHire(store, ref, 'left', ['done']);
     return { verdict: 'over' } as const;
   });
-}
-
-/** A hold that was opened before this hire had the employee names the hire that had the employee then. */
-async function asksAbout({ store, ref, row }: HireContext, { code, details }: HoldRow): Promise<boolean> {
-  if (code !== 'PERSON_HIRED_BEFORE') return false;
-  const { other } = JSON.parse(details) as { other: HireRef };
-  if (isSameHire(other, ref)) return true;
-  if (other.tenantId !== ref.tenantId || other.period === IMPORTED_PERIOD) return false;
-  return (await findHireRow(store, other))?.employee_id === row.employee_id;
 }
 
 type Ended = Awaited<ReturnType<HireActivities['endEmployment']>>;
@@ -192,8 +190,10 @@ export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended
       const { store, ref, row } = hire;
       if (row.state !== 'done') return { verdict: 'over' };
       if (!(await isTakenOver(hire))) {
-        const open = (await endOnce(hire)) ?? (await tell(hire));
+        const open = await endOnce(hire);
         if (open !== undefined) return open;
+        const told = await writeEmployeeId(hire, employeeIdOf(hire), hire.connection.tenant.writeBack.leftStatus);
+        if (told.verdict === 'hold') return told;
       }
       await endHire(store, ref, 'left', ['done']);
       deps.log.info(ref, 'employment ended');
@@ -240,11 +240,12 @@ async function endOnce(hire: HireContext): Promise<Ended | undefined> {
 }
 
 async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
-  const shown = await readShown(hire);
+  const { hris } = hire.connection;
+  const shown = await readEmployee(hris, ownOf(hire));
   if (shown !== undefined && (await isOfAnother(hire, shown.ref, shown))) return notEnded(hire, OF_ANOTHER);
   if (shown?.former === true) return undefined;
   if (await isShared(hire, ownOf(hire))) return notEnded(hire, 'Another hire uses it too.');
-  if (hire.connection.hris.employees.terminate === undefined)
+  if (hris.employees.terminate === undefined)
     return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
   const start = shown?.fields['startDate'];
   const lastDay = typeof start === 'string' ? start : dayOf(await readClock(hire.store));
@@ -253,17 +254,14 @@ async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefi
   return holdWithout(hire.store, hire.ref, once.error, (said) => notEnded(hire, said));
 }
 
-/** Tells the partner that the person left. */
-async function tell(hire: HireContext): Promise<Held | undefined> {
-  const written = await writeEmployeeId(hire, employeeIdOf(hire), hire.connection.tenant.writeBack.leftStatus);
-  return written.verdict === 'hold' ? written : undefined;
-}
-
 function earlierEnd(hire: HireContext): EarlierOptions<null> {
   return {
     ...onceOf(hire, END_VERB),
     // Not every kind shows a last day in the future; sending the same ending again is harmless.
-    look: async () => ((await readShown(hire))?.former === true ? { kind: 'found', value: null } : { kind: 'absent' }),
+    async look() {
+      const shown = await readEmployee(hire.connection.hris, ownOf(hire));
+      return shown?.former === true ? { kind: 'found', value: null } : { kind: 'absent' };
+    },
   };
 }
 
@@ -290,10 +288,6 @@ function termination(
       return null;
     },
   };
-}
-
-async function readShown(hire: HireContext): Promise<OwnRecord | undefined> {
-  return readEmployee(hire.connection.hris, ownOf(hire));
 }
 
 function ownOf({ row, ref }: HireContext): Employee {

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, unless } from '../../src/errors.ts';
 import { type HireRef, isSameHire } from '../../src/hire/hire.ts';
 import type { Enrolled } from '../../src/hire/hire-activities.ts';
 import { type Held, held, holdOf } from '../../src/hire/holds.ts';
@@ -152,16 +152,18 @@ async function send({ partner }: Connection, pinned: EnrolmentRequest, guard: Se
 }
 
 async function settle(hire: HireContext, attempt: Attempt, once: Once<Enrolment>): Promise<Enrolled> {
-  const { jobCandidateId } = hire.ref;
-  if (once.kind === 'unprovable') return held('ENROLMENT_UNKNOWN', { jobCandidateId, reference: attempt.reference });
-  if (once.kind === 'refused') return settleRefused(hire, attempt, once.error);
-  return once.kind === 'made' ? recordMade(hire, attempt, once.value) : adopt(hire, attempt, once.value);
-}
-
-async function settleRefused(hire: HireContext, attempt: Attempt, error: ConnectorError): Promise<Enrolled> {
   const { deps, connection, ref } = hire;
-  const refused = judgeRefusedEnrolment(error);
-  if (refused.kind === 'other') throw error;
+  const { jobCandidateId } = ref;
+  if (once.kind === 'unprovable') return held('ENROLMENT_UNKNOWN', { jobCandidateId, reference: attempt.reference });
+  if (once.kind !== 'refused') {
+    const adopted = await adopt(hire, attempt, once.value);
+    if (once.kind !== 'made') return adopted;
+    await openGate(deps, ref.tenantId);
+    // This same attempt read that the person is in the stage.
+    return { verdict: 'enrolled', present: true, waiting: once.value.status === 'not_started' };
+  }
+  const refused = judgeRefusedEnrolment(once.error);
+  if (refused.kind === 'other') throw once.error;
   if (refused.kind === 'no-credits') {
     const { required, available } = refused;
     await closeGate(deps, ref.tenantId, { required, available });
@@ -178,13 +180,6 @@ async function settleRefused(hire: HireContext, attempt: Attempt, error: Connect
 async function adopt({ store, ref }: HireContext, { nth }: Attempt, enrolment: Enrolment): Promise<Enrolled> {
   await recordEnrolment(store, ref, nth, { id: enrolment.onboardingCandidateId, status: enrolment.status });
   return { verdict: 'enrolled' };
-}
-
-/** Records a new enrolment; this same attempt read that the person is in the stage. */
-async function recordMade(hire: HireContext, attempt: Attempt, enrolment: Enrolment): Promise<Enrolled> {
-  await adopt(hire, attempt, enrolment);
-  await openGate(hire.deps, hire.ref.tenantId);
-  return { verdict: 'enrolled', present: true, waiting: enrolment.status === 'not_started' };
 }
 
 /** If the gate opened before this hire was stored as waiting, nobody told it, so it looks again at once. */
@@ -337,22 +332,17 @@ const proven = new WeakMap<Connection['partner'], boolean>();
 async function isFilterTrusted(connection: Connection): Promise<boolean> {
   const known = proven.get(connection.partner);
   if (known !== undefined) return known;
-  const example = await anyReference(connection);
+  const { partner } = connection;
+  let example: string | undefined;
+  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { priority: 'live' })) {
+    example = items.find(({ externalRef }) => externalRef)?.externalRef ?? undefined;
+    if (example !== undefined) break;
+  }
   // No enrolment carries a reference yet, so the filter can hide nothing and nothing can test it.
   if (example === undefined) return true;
   const trusted = (await findEnrolments(connection, example)).length > 0;
   proven.set(connection.partner, trusted);
   return trusted;
-}
-
-async function anyReference({ partner }: Connection): Promise<string | undefined> {
-  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { priority: 'live' })) {
-    const example = items.find(
-      (item) => item.externalRef !== null && item.externalRef !== undefined && item.externalRef !== '',
-    );
-    if (example?.externalRef) return example.externalRef;
-  }
-  return undefined;
 }
 
 /**
@@ -374,7 +364,11 @@ async function adoptEnrolment(hire: HireContext, id: string): Promise<Enrolled> 
 
 async function take(hire: HireContext, id: string): Promise<Enrolled> {
   const { store, connection, ref, row, decisions } = hire;
-  const enrolment = await readEnrolment(hire, id);
+  const read = connection.partner.onboarding.getCandidate(
+    { params: { onboardingCandidateId: id } },
+    { priority: 'live' },
+  );
+  const enrolment = (await read.catch(unless('NOT_FOUND')))?.data;
   if (enrolment === undefined) return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
   const { onboarding } = connection.tenant.policies;
   const presence = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
@@ -400,16 +394,6 @@ async function take(hire: HireContext, id: string): Promise<Enrolled> {
     row,
   );
   return { verdict: 'enrolled' };
-}
-
-async function readEnrolment({ connection }: HireContext, id: string): Promise<OnboardingCandidate | undefined> {
-  const request = { params: { onboardingCandidateId: id } };
-  try {
-    return (await connection.partner.onboarding.getCandidate(request, { priority: 'live' })).data;
-  } catch (error) {
-    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    return undefined;
-  }
 }
 
 /** Finds another hire of the enrolment in our records, or by our reference on it if the record was lost. */

@@ -47,17 +47,16 @@ type Finished = ReturnType<HireActivities['finishHire']>;
 
 /** Writes back, reads the written values, and ends the hire once the partner shows the ID. */
 export function finishHire(deps: ActivityDeps, given: HireRef): Finished {
+  const writeAndVerify = async (hire: HireContext): Finished => {
+    // An earlier attempt reached the end of the hire, but its result was lost.
+    if (hire.row.state === 'done') return { verdict: 'verified' };
+    const employed = await readEmployed(hire);
+    if ('verdict' in employed) return employed;
+    await awaitNumber(employed.hire);
+    const written = await inActivity('writeBack', () => writeBack(employed.hire, employed.shown));
+    return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(employed.hire));
+  };
   return withHireOrHeld(deps, given, writeAndVerify, 'after-employee');
-}
-
-async function writeAndVerify(hire: HireContext): Finished {
-  // An earlier attempt reached the end of the hire, but its result was lost.
-  if (hire.row.state === 'done') return { verdict: 'verified' };
-  const employed = await readEmployed(hire);
-  if ('verdict' in employed) return employed;
-  await awaitNumber(employed.hire);
-  const written = await inActivity('writeBack', () => writeBack(employed.hire, employed.shown));
-  return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(employed.hire));
 }
 
 /** How long an HR system may take to number a new employee before a person is asked. */
@@ -175,13 +174,11 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
   }
 }
 
-type WrittenBack = { verdict: 'written' } | Held;
-
 /**
  * Writes status, Employee ID and the mapped custom field values to the partner. Writing the same values again is
  * harmless. `shown`: the employee as read a moment ago.
  */
-async function writeBack(hire: HireContext, shown?: EmployeeRecord): Promise<WrittenBack> {
+async function writeBack(hire: HireContext, shown?: EmployeeRecord): Promise<{ verdict: 'written' } | Held> {
   await noteHire(hire, { step: 'write-back' });
   const employeeId = employeeIdOf(hire);
   const target = await writeEmployeeId(hire, employeeId);
@@ -344,10 +341,8 @@ function customFieldOf(path: BackValue['path'], definitions: readonly CustomFiel
   );
 }
 
-type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;
-
 /** Reads every target of the write-back again, because a 200 alone has been wrong before. */
-async function verify(hire: HireContext): Promise<Verified> {
+async function verify(hire: HireContext): Finished {
   const employeeId = employeeIdOf(hire);
   const onEnrolment = await isOnEnrolment(hire, employeeId);
   const expected = await readMappedValues(hire);

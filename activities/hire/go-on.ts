@@ -28,7 +28,11 @@ export async function onboardAndGoOn(deps: ActivityDeps, asked: Asked<'readOnboa
   const elapsed = startClock();
   const onboarding = await readOnboarding(deps, asked);
   if (asked.goOn !== true || onboarding.verdict !== 'ready') return onboarding;
-  return { ...onboarding, ...(await employToEnd(deps, asked, elapsed)) };
+  const employed = await goOn(deps, elapsed, 'employ', () => employ(deps, asked));
+  if (employed?.verdict !== 'employee') return onboarding;
+  // Without an end, this attempt had no time left to reach it.
+  const end = await finish(deps, asked, elapsed);
+  return end === undefined ? onboarding : { ...onboarding, present: employed.present === true, ...end };
 }
 
 /** Makes the employee and goes on to the write-back. */
@@ -37,18 +41,6 @@ export async function employAndGoOn(deps: ActivityDeps, asked: Asked<'employ'>):
   const employed = await employ(deps, asked);
   if (asked.goOn !== true || employed.verdict !== 'employee') return employed;
   return { ...employed, ...(await finish(deps, asked, elapsed)) };
-}
-
-/** Returns undefined if this attempt has no time left to reach the hire's end. */
-async function employToEnd(
-  deps: ActivityDeps,
-  asked: Asked<'employ'>,
-  elapsed: Elapsed,
-): Promise<({ present: boolean } & WentOn) | undefined> {
-  const employed = await goOn(deps, elapsed, 'employ', () => employ(deps, asked));
-  if (employed?.verdict !== 'employee') return undefined;
-  const end = await finish(deps, asked, elapsed);
-  return end && { present: employed.present === true, ...end };
 }
 
 async function finish(deps: ActivityDeps, asked: Asked<'employ'>, elapsed: Elapsed): Promise<WentOn | undefined> {

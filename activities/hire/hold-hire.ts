@@ -26,7 +26,11 @@ export async function openHold(
 ): ReturnType<HireActivities['openHold']> {
   const { store, log } = deps;
   const { tenantId, jobCandidateId, period } = ref;
-  const { holdId, fresh } = await unlessOver(store, ref, async (open) => {
+  const { holdId, fresh } = await store.kysely.transaction().execute(async (kysely) => {
+    const open = { ...store, kysely };
+    // Opens no hold for a hire that is over, because nobody would take the answer; only a stalled worker tries that.
+    const { state } = await lockHire(open, ref);
+    if (state !== 'open' && state !== 'done') return { holdId: '', fresh: false };
     // A hire asks one question at a time, so an answer that nobody has taken yet goes first.
     const last = await lastAnswered(open, ref);
     if (last?.closed_at === null) return { holdId: last.hold_id, fresh: false };
@@ -52,19 +56,6 @@ async function hasPlaceForReason({ connections }: ActivityDeps, tenantId: string
   } catch {
     return false;
   }
-}
-
-/** Opens no hold for a hire that is over, because nobody would take the answer; only a stalled worker tries that. */
-async function unlessOver(
-  store: Store,
-  ref: HireRef,
-  ask: (store: Store) => Promise<{ holdId: string; fresh: boolean }>,
-): Promise<{ holdId: string; fresh: boolean }> {
-  return store.kysely.transaction().execute(async (trx) => {
-    const locked = { ...store, kysely: trx };
-    const { state } = await lockHire(locked, ref);
-    return state === 'open' || state === 'done' ? ask(locked) : { holdId: '', fresh: false };
-  });
 }
 
 /**

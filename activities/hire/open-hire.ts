@@ -232,7 +232,11 @@ async function admit(deps: ActivityDeps, connection: Connection, hire: Found): P
 async function observeHire(deps: ActivityDeps, connection: Connection, hire: Found): Promise<void> {
   const { store, log } = deps;
   const { ref } = hire;
-  const preview = await previewEmployee(deps, connection, ref).catch(refused);
+  const preview = await previewEmployee(deps, connection, ref).catch((error: unknown) => {
+    // A refusal shows what a person would be asked about.
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    return refusalHold(error, 'before-employee');
+  });
   if (preview.verdict === 'left') return;
   const credits = connection.tenant.policies.onboarding === 'skip' ? 0 : 1;
   const observed: Observed =
@@ -256,16 +260,12 @@ function personIn({ tenant }: Connection, { candidateId }: Found): Recorded['per
   return candidateId === null ? undefined : personOf(tenant, candidateId);
 }
 
-/** A refusal shows what a person would be asked about. */
-function refused(error: unknown): Held {
-  if (!isConnectorError(error) || error.action !== 'reject') throw error;
-  return refusalHold(error, 'before-employee');
-}
-
-type Preview = { verdict: 'plan'; change: Change } | { verdict: 'left' } | Held;
-
 /** Plans a hire that is not started: reads both sides as a real hire would, but claims, stores and writes nothing. */
-async function previewEmployee(deps: ActivityDeps, connection: Connection, ref: HireRef): Promise<Preview> {
+async function previewEmployee(
+  deps: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+): Promise<{ verdict: 'plan'; change: Change } | { verdict: 'left' } | Held> {
   const hire = unstarted(deps, connection, ref);
   // A person between the enrolling and the creating stages is hired all the same.
   const read = await readSources(hire, { anyStage: true });

@@ -73,9 +73,15 @@ export async function planEmployee(
   const known = knownPerson(now, sources, claimed.before);
   // Questions before a rehire were answered before it was sent.
   const observed = await observe(now, isRehiring ? { ...known, startLimit: undefined } : known);
-  const change = await withNames(now, sources, plan(observed, now.decisions));
+  let change = plan(observed, now.decisions);
   if ('verdict' in change) return change;
-  const { mapping } = sources;
+  const { mapping, names } = sources;
+  // Rules give names only to new employees.
+  if (change.kind === 'create' && names.length > 0) {
+    const given = await nameEmployee(now, names);
+    if (given.verdict === 'hold') return given;
+    change = { ...change, names: given.names };
+  }
   await keepMapping(now.store, now.connection.tenant, { subject: 'employee', mapping });
   const planId = await insertPlan(now.store, now.ref, { mappingHash: mapping.hash, change });
   return { verdict: 'plan', planId, change, sources };
@@ -87,13 +93,6 @@ async function withoutTakenOver(hire: HireContext, before: Employed | undefined)
   if (own === undefined || !isGivenUp({ own, before: before?.employee }, hire.decisions)) return hire;
   await giveUpEmployee(hire.store, hire.ref, own, [CREATE_VERB, REHIRE_VERB]);
   return { ...(await reread(hire)), decisions: hire.decisions };
-}
-
-/** Rules give names only to new employees. */
-async function withNames(hire: HireContext, { names }: Sources, change: Change | Held): Promise<Change | Held> {
-  if ('verdict' in change || change.kind !== 'create' || names.length === 0) return change;
-  const given = await nameEmployee(hire, names);
-  return given.verdict === 'hold' ? given : { ...change, names: given.names };
 }
 
 /** What is known of the person before the HR system is asked. */

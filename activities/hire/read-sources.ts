@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
+import { ConnectorError, rejected, unless } from '../../src/errors.ts';
 import type { EmployeeFields, HireRef } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
@@ -124,11 +124,9 @@ async function readRecords(
   job: Record<string, unknown> | undefined,
   mapping: Mapping,
 ): Promise<MappingSources> {
+  const candidate = (jobCandidate['candidate_details'] ?? {}) as Record<string, unknown>;
   return {
-    candidate: await withFieldValues(hire.connection, [mapping], {
-      candidate: recordOf(jobCandidate['candidate_details']),
-      jobCandidate,
-    }),
+    candidate: await withFieldValues(hire.connection, [mapping], { candidate, jobCandidate }),
     job: job ?? {},
     jobCandidate,
     application: await readApplication(hire.connection.partner, jobCandidate.id, [mapping]),
@@ -146,13 +144,8 @@ export async function readApplication(
   mappings: readonly Mapping[],
 ): Promise<Record<string, unknown> | undefined> {
   if (!mappings.some(({ fields }) => readsSource(fields, 'application'))) return undefined;
-  try {
-    const { data } = await partner.jobCandidates.getApplication({ params: { jobCandidateId } }, { priority: 'live' });
-    return data;
-  } catch (error) {
-    if (isConnectorError(error, 'NO_APPLICATION')) return undefined;
-    throw error;
-  }
+  const read = partner.jobCandidates.getApplication({ params: { jobCandidateId } }, { priority: 'live' });
+  return (await read.catch(unless('NO_APPLICATION')))?.data;
 }
 
 /** Makes the call only if the mapping reads the onboarding. */
@@ -160,10 +153,6 @@ async function readOnboardingRecord(hire: HireContext, mapping: Mapping): Promis
   const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
   const id = hire.row.onboarding_candidate_id;
   return !wanted || id === null ? undefined : ((await readEnrolment(hire, id)) as Record<string, unknown>);
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** Whether a person is in a hiring stage, and the time since the reading began. */
@@ -242,12 +231,7 @@ export async function readToldId(hire: HireContext): Promise<string | undefined>
   const known = told.take(hire.connection, hire.ref);
   const id = hire.row.onboarding_candidate_id;
   if (known !== undefined || id === null) return known?.employeeId;
-  try {
-    return shownEmployeeId((await readEnrolment(hire, id)).externalStatus);
-  } catch (error) {
-    if (isConnectorError(error, 'NOT_FOUND')) return undefined;
-    throw error;
-  }
+  return shownEmployeeId((await readEnrolment(hire, id).catch(unless('NOT_FOUND')))?.externalStatus);
 }
 
 /**

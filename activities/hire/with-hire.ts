@@ -155,16 +155,13 @@ export function onceOf(
 /** A write of a hire, before record id and period are filled in. */
 export type HireWrite = Omit<NewWrite, 'recordId' | 'period'>;
 
-/** Run id under which a hire's writes are stored, unless a person applies a plan. */
-const RUN = 'hire';
-
 /** Stores what a hire is about to write. Returns the batch id. */
 export function noteWrites(
   { deps, connection, ref, mapping }: HireContext,
   writes: readonly HireWrite[],
   intent?: { verb: string; attempt: number },
 ): Promise<string> {
-  const { runId, by } = deps.actor ?? { runId: RUN, by: BY_ITSELF };
+  const { runId, by } = deps.actor ?? { runId: 'hire', by: BY_ITSELF };
   const origin = { tenantId: ref.tenantId, runId, by, mappingHash: (mapping ?? connection.mapping).hash };
   return recordWrites(
     deps.store,

@@ -109,22 +109,13 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
     await decideIntent(store, intent, 'done', value);
     return { kind: 'made', value };
   } catch (error) {
-    return settle(options, intent, error);
+    if (!(error instanceof ConnectorError)) throw error;
+    if (error.action === 'unknown') throw outcomeUnknown(`${verb} left`, intent.give_up_at - intent.now, error);
+    const isRefused = error.action === 'reject' || error.action === 'ignore';
+    await decideIntent(store, intent, isRefused ? 'refused' : 'absent', { code: error.code });
+    if (!isRefused) throw error;
+    return { kind: 'refused', error };
   }
-}
-
-async function settle<T, Pinned>(
-  { store, verb }: OnceOptions<T, Pinned>,
-  intent: OpenIntent,
-  error: unknown,
-): Promise<Once<T>> {
-  if (!(error instanceof ConnectorError)) throw error;
-  if (error.action === 'unknown') throw outcomeUnknown(`${verb} left`, intent.give_up_at - intent.now, error);
-  await decideIntent(store, intent, error.action === 'reject' || error.action === 'ignore' ? 'refused' : 'absent', {
-    code: error.code,
-  });
-  if (error.action !== 'reject' && error.action !== 'ignore') throw error;
-  return { kind: 'refused', error };
 }
 
 /**

@@ -36,10 +36,6 @@ export interface Met extends Invitee {
   rule: Rule;
 }
 
-interface MoveRun extends PushContext {
-  settings: Settings;
-}
-
 interface Due {
   met: Met;
   before: StageMoveRow | undefined;
@@ -199,7 +195,7 @@ export function entryOf(
  * the intent, sends one request and stores the outcome. Nobody is moved back, into a hiring stage, or a second time:
  * somebody may have moved them elsewhere.
  */
-export async function moveOn(run: MoveRun, people: readonly Met[]): Promise<void> {
+export async function moveOn(run: PushContext & { settings: Settings }, people: readonly Met[]): Promise<void> {
   await settleLeft(run, people);
   const due: Due[] = [];
   const moving = people.filter(({ rule }) => rule.moveTo !== undefined);
@@ -221,7 +217,7 @@ export async function moveOn(run: MoveRun, people: readonly Met[]): Promise<void
 }
 
 /** Settles moves without an answer of people who left the stage: checks whether they are where they were sent. */
-async function settleLeft({ deps, connection, key }: MoveRun, people: readonly Met[]): Promise<void> {
+async function settleLeft({ deps, connection, key }: PushContext, people: readonly Met[]): Promise<void> {
   const { rows, now } = await readSentMoves(deps.store, key.tenantId);
   const still = new Set(people.map(({ assessmentId, jobCandidateId }) => `${assessmentId} ${jobCandidateId}`));
   for (const row of rows) {
@@ -233,7 +229,7 @@ async function settleLeft({ deps, connection, key }: MoveRun, people: readonly M
 }
 
 /** People who are in the flow by our records, have completed it according to its list, and were not moved yet. */
-async function findDue(run: MoveRun, target: string, people: readonly Met[]): Promise<Due[]> {
+async function findDue(run: PushContext, target: string, people: readonly Met[]): Promise<Due[]> {
   const { deps, key, connection } = run;
   const { store } = deps;
   const candidateIds = people.map(({ candidateId }) => candidateId);
@@ -246,7 +242,8 @@ async function findDue(run: MoveRun, target: string, people: readonly Met[]): Pr
     const { state, job_candidate_id: asked } = invited.get(met.candidateId) ?? {};
     const before = moves.get(met.jobCandidateId);
     if (before?.state === 'refused' && !run.full) tell(run, nameOf(met), 'quarantined', refusedAs(before.code));
-    if (state !== 'invited' || asked !== met.jobCandidateId || !mayMove(run, before)) continue;
+    if (state !== 'invited' || asked !== met.jobCandidateId) continue;
+    if (before !== undefined && !['absent', 'sent', ...(run.full ? ['refused'] : [])].includes(before.state)) continue;
     const waitMs = before?.state === 'sent' ? leftMs({ deps }, before, now) : 0;
     waitFor(run, waitMs);
     if (waitMs <= 0) open.push({ met, before });
@@ -254,10 +251,6 @@ async function findDue(run: MoveRun, target: string, people: readonly Met[]): Pr
   if (open.length === 0) return [];
   const over = await readCompleted(connection.partner, flowOf(target) ?? 0);
   return open.filter(({ met }) => over.has(met.jobCandidateId));
-}
-
-function mayMove({ full }: PushContext, before: StageMoveRow | undefined): boolean {
-  return before === undefined || ['absent', 'sent', ...(full ? ['refused'] : [])].includes(before.state);
 }
 
 /**
@@ -271,7 +264,7 @@ async function readCompleted(partner: PartnerClient, flow: number): Promise<Set<
   return new Set(over.map(({ jobCandidateId }) => shownId(jobCandidateId)));
 }
 
-async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipeline[]): Promise<void> {
+async function move(run: PushContext, { met, before }: Due, pipelines: readonly Pipeline[]): Promise<void> {
   const { deps, key, connection } = run;
   const { store, limits } = deps;
   const { jobCandidateId, candidateId, assessmentId: flow, rule } = met;

@@ -160,17 +160,16 @@ export async function readPlaces({ partner }: Connection, field: FieldDefinition
     return items
       .filter(({ customFieldId }) => customFieldId === field.id)
       .map(({ value, parentEntityType, parentEntityId }) => ({
-        input: { customFieldId: field.id, entityType, entityId, ...parentOf(parentEntityType, parentEntityId) },
+        input: {
+          customFieldId: field.id,
+          entityType,
+          entityId,
+          ...(parentEntityType && parentEntityId && { parentEntityType, parentEntityId }),
+        },
         held: heldIn(field, value),
       }));
   } catch (error) {
     if (isConnectorError(error) && error.status === 404) return [];
     throw error;
   }
-}
-
-function parentOf(parentEntityType?: string | null, parentEntityId?: string | null) {
-  return (parentEntityId ?? '') === '' || (parentEntityType ?? '') === ''
-    ? {}
-    : { parentEntityType: parentEntityType as string, parentEntityId: parentEntityId as string };
 }

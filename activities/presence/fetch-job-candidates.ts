@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError, rejected, unlessRefused } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { isNotShown, isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import type { Page, PageOptions, ReadItems, UnreadableItem } from '../../src/partner/client/types.ts';
@@ -13,8 +13,6 @@ import type { Store } from '../../src/store/open-store.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import { isAlone, noteCall } from '../activity-scope.ts';
 import type { Connection } from '../connections.ts';
-
-type PartnerSide = Pick<Connection, 'partner'>;
 
 /**
  * The partner's answer for one id: the record, or why it cannot be read. Empty if the partner shows no record, which
@@ -41,7 +39,7 @@ interface Waiting<Look, Answer> {
 
 /** Fetches job candidates with one call, in the order asked for. */
 export async function fetchJobCandidates(
-  connection: PartnerSide,
+  connection: Pick<Connection, 'partner'>,
   ids: readonly string[],
   priority: Priority = 'live',
 ): Promise<Fetched[]> {
@@ -192,7 +190,15 @@ async function readTogether(store: Store, connection: Connection, ids: readonly 
       const title = (await readJob(store, connection.tenant.tenant, id))?.record['title'];
       if (typeof title === 'string' && !shown.has(id)) await takeFirstPage(connection, title, shown);
     }
-  if (wanted.some((id) => !shown.has(id))) await takeWholeList(connection, shown);
+  if (wanted.some((id) => !shown.has(id))) {
+    const { items, unreadable: broken } = await connection.partner.readAll(
+      contract.jobs.list,
+      {},
+      { priority: 'live' },
+    );
+    for (const { id, reason } of broken) if (id !== undefined) shown.set(id, { unreadable: reason });
+    for (const job of items) shown.set(job.id, { job });
+  }
   return ids.map((id) => shown.get(id) ?? { job: undefined });
 }
 
@@ -202,12 +208,6 @@ async function takeFirstPage({ partner }: Connection, jobTitle: string, shown: M
     for (const job of items) shown.set(job.id, { job });
     return;
   }
-}
-
-async function takeWholeList({ partner }: Connection, shown: Map<string, Shown>): Promise<void> {
-  const { items, unreadable: broken } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
-  for (const { id, reason } of broken) if (id !== undefined) shown.set(id, { unreadable: reason });
-  for (const job of items) shown.set(job.id, { job });
 }
 
 function unreadable(jobId: string, reason: string): ConnectorError {
@@ -310,21 +310,17 @@ export async function askStageFilter(
       const [one, ...others] = items;
       if (unreadable.length > 0 || others.length > 0) return 'unclear';
       if (one === undefined) return 'not-shown';
-      const same = one.id === candidateId;
-      return same && hasOnly(one.jobCandidateDetails, id) ? 'shown' : 'unclear';
+      const applications = one.jobCandidateDetails as unknown;
+      // A single object may be one of several applications (C15), so only a list of length one counts.
+      if (one.id !== candidateId || !Array.isArray(applications) || applications.length !== 1) return 'unclear';
+      const { id: own, jobCandidateId: named = own } = applications[0] as Record<string, unknown>;
+      return String(named) === id ? 'shown' : 'unclear';
     }
     return 'unclear';
   } catch (error) {
     if (isConnectorError(error) && error.action === 'reject') return 'unclear';
     throw error;
   }
-}
-
-/** A single object may be one of several applications (C15), so only a list of length one counts. */
-function hasOnly(applications: unknown, jobCandidateId: string): boolean {
-  if (!Array.isArray(applications) || applications.length !== 1) return false;
-  const { id, jobCandidateId: named = id } = applications[0] as Record<string, unknown>;
-  return String(named) === jobCandidateId;
 }
 
 const RENEWED_AFTER_MS = 86_400_000;
@@ -348,13 +344,9 @@ export async function proveStageFilter(store: Store, connection: Connection, lis
   if ((await readStageFilter(store, tenant.tenant, key, RENEWED_AFTER_MS)) !== undefined) return;
   const stageIds = await readStageIds(connection);
   const wanted = hiringStagesOf(tenant).flatMap((stage) => stageIds[stage] ?? []);
-  const proven = wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(notIfRefused));
+  const isShown = wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(unlessRefused));
+  const proven = isShown === true;
   await saveStageFilter(store, tenant.tenant, { key, proven, stageIds });
-}
-
-function notIfRefused(error: unknown): false {
-  if (isConnectorError(error) && error.action === 'reject') return false;
-  throw error;
 }
 
 async function isProven(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isConnectorError } from '../../src/errors.ts';
+import { isConnectorError, unless } from '../../src/errors.ts';
 import { followedStates, isResting, restingStates } from '../../src/hire/hire.ts';
 import type { ReconcileCounts, Reconciled } from '../../src/hire/hire-activities.ts';
 import type { HoldCode } from '../../src/hire/holds.ts';
@@ -328,7 +328,8 @@ async function readAgain(run: Run, hint: Hint, hire: HireRow | undefined): Promi
   const { deps, connection, tenantId } = run;
   if (hire === undefined || !isResting(hire.state)) return hint;
   const stages = hiringStagesOf(connection.tenant);
-  const presence = await readPresence(deps.store, connection, hint.recordId, stages).catch(unlessUnreadable);
+  const read = readPresence(deps.store, connection, hint.recordId, stages);
+  const presence = await read.catch(unless('RECORD_UNREADABLE', 'STAGE_LIST_SHORT'));
   if (presence === undefined) {
     // An unreadable record delays nobody else; it is read again next time, after the others.
     run.counts.unreadable += 1;
@@ -337,10 +338,6 @@ async function readAgain(run: Run, hint: Hint, hire: HireRow | undefined): Promi
   }
   if (presence.verdict !== 'in') await moveResting(deps.store, hire, 'left');
   return hint;
-}
-
-function unlessUnreadable(error: unknown): undefined {
-  if (!isConnectorError(error, 'RECORD_UNREADABLE') && !isConnectorError(error, 'STAGE_LIST_SHORT')) throw error;
 }
 
 /** Does the next part of a step and stores in `run.position` what comes next. Returns true when the step is over. */

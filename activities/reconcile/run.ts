@@ -220,13 +220,11 @@ export function startsNow(hire: Pick<HireRow, 'state'> | undefined): boolean {
   return hire === undefined || hire.state === 'left';
 }
 
-type Arriving = Pick<HireRow, 'state' | 'step' | 'employee_id'>;
-
 /**
  * If enrolling and creating have separate stages, a hire waits for its person to reach the creating stage. The webhook
  * that reports the move may get lost.
  */
-export function waitsForCreateStage(hire: Arriving | undefined): boolean {
+export function waitsForCreateStage(hire: Pick<HireRow, 'state' | 'step' | 'employee_id'> | undefined): boolean {
   return hire?.state === 'open' && hire.step === 'employ' && hire.employee_id === null;
 }
 

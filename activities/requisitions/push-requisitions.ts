@@ -151,7 +151,10 @@ function verdictOf(run: RequisitionRun, pushed: Pushed, after: readonly ListedJo
   if (shown === undefined) return { kind: 'skipped', reason: 'the list of jobs does not show its id yet' };
   if (changedValues(wanted.values, shown).length > 0)
     return { kind: 'skipped', reason: `job ${shown.id} does not show the values written to it yet` };
-  const stuck = notWritable(wanted.fields, shown);
+  // Nothing in the API can edit these fields. Once a job is made, its status belongs to the recruiter.
+  const stuck = Object.entries(wanted.fields)
+    .filter(([name]) => name !== 'status' && shown.fields[name] !== undefined)
+    .flatMap(([name, value]) => (isSame(shown.fields[name], value) ? [] : [name]));
   if (stuck.length > 0) return { kind: 'skipped', reason: `not writable in job ${shown.id}: ${stuck.join(', ')}` };
   if (pushed.kind === 'created' || pushed.isNew) return { kind: 'created' };
   return { kind: changesOf(pushed).length > 0 ? 'updated' : 'unchanged' };
@@ -206,7 +209,7 @@ async function pushRequisition(run: RequisitionRun, requisition: Requisition): P
     };
   const wanted = wantedJob(requisition, run.mapping, run.settings, run.defined);
   const job = seen.kind === 'one' ? seen.job : run.jobs.find((one) => one.id === row?.job_id);
-  if (job !== undefined) return known(run, { wanted, job, row, id });
+  if (job !== undefined) return known(run, id, { wanted, job, row });
   if (row?.state === 'created') return { kind: 'skipped', reason: `its job ${row.job_id ?? ''} is no longer listed` };
   if (row?.state === 'dismissed') return { kind: 'settled' };
   if ('reason' in wanted) return { kind: 'quarantined', reason: wanted.reason };
@@ -214,16 +217,13 @@ async function pushRequisition(run: RequisitionRun, requisition: Requisition): P
   return row?.state === 'held' ? takeAnswer(run, wanted, row) : create(run, wanted, row);
 }
 
-interface Matched {
-  id: string;
-  wanted: WantedJob | { reason: string };
-  job: ListedJob;
-  row?: RequisitionRow | undefined;
-}
-
-async function known(run: RequisitionRun, { wanted, job, row, id }: Matched): Promise<Pushed> {
+async function known(
+  run: RequisitionRun,
+  requisitionId: string,
+  { wanted, job, row }: { wanted: WantedJob | { reason: string }; job: ListedJob; row: RequisitionRow | undefined },
+): Promise<Pushed> {
   if (row?.state !== 'created' || row.job_id !== job.id)
-    await linkRequisition(run.deps.store, { tenant_id: run.key.tenantId, requisition_id: id }, job.id);
+    await linkRequisition(run.deps.store, { tenant_id: run.key.tenantId, requisition_id: requisitionId }, job.id);
   if ('reason' in wanted) return { kind: 'quarantined', reason: wanted.reason };
   return { kind: 'known', wanted, job, isNew: row?.run_id === run.runId };
 }
@@ -236,7 +236,7 @@ async function settleSent(run: RequisitionRun, wanted: WantedJob, row: Requisiti
   // A list that loses a job and gains one while it is read may miss another: two readings must.
   const jobs = await readJobs(run.connection, run.defined);
   const seen = findJob(jobs, settings.reference, wanted.id);
-  if (seen.kind === 'one') return known(run, { wanted, job: seen.job, row, id: wanted.id });
+  if (seen.kind === 'one') return known(run, wanted.id, { wanted, job: seen.job, row });
   const jobIds = mayBeOurs([...run.jobs, ...jobs], settings.reference, row.sent_at ?? 0);
   return jobIds.length > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
 }
@@ -272,18 +272,14 @@ async function takeAnswer(run: RequisitionRun, wanted: WantedJob, row: Requisiti
 
 async function linkNamed(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow, jobId: string): Promise<Pushed> {
   const job = run.jobs.find(({ id }) => id === jobId);
-  const isTaken = job !== undefined && isOfAnother(run, job, wanted.id);
-  if (job !== undefined && !isTaken) return known(run, { wanted, job, row, id: wanted.id });
+  const shown = job?.values.get(run.settings.reference) ?? '';
+  const isShared = [...run.rows.values()].some((one) => one.job_id === jobId && one.requisition_id !== wanted.id);
+  const isTaken = job !== undefined && (isShared || (shown !== '' && shown !== wanted.id));
+  if (job !== undefined && !isTaken) return known(run, wanted.id, { wanted, job, row });
   await settleRequisition(run.deps.store, row, { state: 'held', hold_id: null });
   const named = `job ${jobId}, which a person named`;
   const reason = isTaken ? `${named}, belongs to another requisition` : `the hiring platform lists no ${named}`;
   return { kind: 'held', reason };
-}
-
-function isOfAnother({ rows, settings }: RequisitionRun, { id, values }: ListedJob, requisitionId: string): boolean {
-  const shown = values.get(settings.reference) ?? '';
-  if (shown !== '' && shown !== requisitionId) return true;
-  return [...rows.values()].some((row) => row.job_id === id && row.requisition_id !== requisitionId);
 }
 
 /**
@@ -382,7 +378,7 @@ function findJob(jobs: readonly ListedJob[], reference: string, requisitionId: s
   const mine = jobs.filter(({ values }) => values.get(reference) === requisitionId);
   const [job, ...others] = mine;
   if (job === undefined) return { kind: 'none' };
-  return others.length === 0 ? { kind: 'one', job } : { kind: 'many', jobIds: idsOf(mine) };
+  return others.length === 0 ? { kind: 'one', job } : { kind: 'many', jobIds: mine.map(({ id }) => id) };
 }
 
 /** Largest difference between the partner's clock and ours. */
@@ -396,28 +392,11 @@ function mayBeOurs(jobs: readonly ListedJob[], reference: string, sentAt: number
   const possible = jobs.filter(
     ({ values, createdAt = Number.POSITIVE_INFINITY }) => !values.has(reference) && createdAt >= sentAt - SKEW_MS,
   );
-  return [...new Set(idsOf(possible))];
-}
-
-function idsOf(jobs: readonly ListedJob[]): string[] {
-  return jobs.map(({ id }) => id);
-}
-
-/** Once a job is made, its status belongs to the recruiter. */
-const RECRUITERS = 'status';
-
-/** Job fields that no longer match the requisition; nothing in the API can edit them. */
-function notWritable(wanted: EmployeeFields, { fields }: ListedJob): string[] {
-  return Object.entries(wanted)
-    .filter(([name, value]) => name !== RECRUITERS && fields[name] !== undefined && !isSame(fields[name], value))
-    .map(([name]) => name);
+  return [...new Set(possible.map(({ id }) => id))];
 }
 
 /** Custom fields of the job whose value differs from the requisition's. */
-function changedValues<Value extends { customFieldId: string; value: Exclude<FieldValue, null> }>(
-  wanted: readonly Value[],
-  { values }: ListedJob,
-): Value[] {
+function changedValues(wanted: readonly TargetValue[], { values }: ListedJob): TargetValue[] {
   return wanted.filter(({ customFieldId, value }) => !isSame(values.get(customFieldId), value));
 }
 

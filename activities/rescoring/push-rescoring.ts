@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError, unless } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { latestIntent } from '../../src/store/intents.ts';
@@ -79,13 +79,9 @@ async function rescore(context: PushContext, { jobId, askedAt }: RescoreAsk, tol
   return follow(context, { ...begun.value, askedAt }, verdict, told);
 }
 
-async function readRun({ connection }: PushContext, rescoreId: string) {
-  try {
-    return (await connection.partner.jobCandidates.getRescore({ params: { rescoreId } })).data;
-  } catch (error) {
-    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    return undefined;
-  }
+async function readRun({ connection: { partner } }: PushContext, rescoreId: string) {
+  const run = await partner.jobCandidates.getRescore({ params: { rescoreId } }).catch(unless('NOT_FOUND'));
+  return run?.data;
 }
 
 /** Time until a running rescore is looked at again. */

@@ -82,7 +82,12 @@ interface Result {
 async function readResults(context: PushContext, rules: readonly Rule[]): Promise<Result[]> {
   const results: Result[] = [];
   for (const [of, some] of Map.groupBy(rules, ({ assessment, flow }) => assessment ?? Number(flow))) {
-    const listed = await ifShown(readList(context, of));
+    const { partner } = context.connection;
+    const listed = await ifShown<Listed>(
+      typeof of === 'number'
+        ? partner.readAll(contract.assessmentFlows.listCandidates, { params: { id: of } }, BULK)
+        : partner.readAll(contract.assessments.listCandidates, { params: { assessmentId: of } }, BULK),
+    );
     if (listed === undefined) {
       const [what, id] = typeof of === 'number' ? ['flow', `flow ${of}`] : ['assessment', `assessment ${of}`];
       const reason = `the hiring platform shows no such ${what}; correct results in the tenant file`;
@@ -112,12 +117,6 @@ const NAMELESS = 'the hiring platform names no application for it, and none of o
 interface Listed {
   items: readonly Record<string, unknown>[];
   unreadable: readonly { id?: string; index: number; reason: string }[];
-}
-
-function readList({ connection: { partner } }: PushContext, of: string | number): Promise<Listed> {
-  if (typeof of === 'number')
-    return partner.readAll(contract.assessmentFlows.listCandidates, { params: { id: of } }, BULK);
-  return partner.readAll(contract.assessments.listCandidates, { params: { assessmentId: of } }, BULK);
 }
 
 const BULK = { priority: 'bulk' } as const;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
+import { type ConnectorError, rejected, unless, unlessRefused } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
 import { count } from '../../src/in-words.ts';
@@ -121,18 +121,15 @@ interface Batch {
 async function readBatch({ connection: { partner } }: Run, batchId: string): Promise<Batch | undefined> {
   const people: Batch['people'] = [];
   for (let page = 1; ; page += 1) {
-    try {
-      const input = { params: { batchId }, query: { page, perPage: 100 } };
-      const { data } = await partner.candidates.getBatch(input);
-      for (const one of data.candidates as Record<string, unknown>[])
-        people.push({ id: String(one['id']), resume: one['resume'] });
-      const status = data.status ?? undefined;
-      const isOver = status === undefined ? undefined : status === 'completed' || status === 'failed';
-      if (data.hasNextPage !== true) return { people, isOver, hasFailed: status === 'failed' };
-    } catch (error) {
-      if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-      return undefined;
-    }
+    const input = { params: { batchId }, query: { page, perPage: 100 } };
+    const answer = await partner.candidates.getBatch(input).catch(unless('NOT_FOUND'));
+    if (answer === undefined) return undefined;
+    const { data } = answer;
+    for (const one of data.candidates as Record<string, unknown>[])
+      people.push({ id: String(one['id']), resume: one['resume'] });
+    const status = data.status ?? undefined;
+    const isOver = status === undefined ? undefined : status === 'completed' || status === 'failed';
+    if (data.hasNextPage !== true) return { people, isOver, hasFailed: status === 'failed' };
   }
 }
 
@@ -287,26 +284,14 @@ async function place(
   if (file === undefined || file === '' || read === undefined) return { code: 'NO_FILE' };
   const { publicUrl } = connection.tenant.resumes;
   if (publicUrl === undefined) return { code: 'NO_ADDRESS' };
-  const bytes = await readFile(read, file);
+  // A missing file can only be corrected in the list; other errors are tried again.
+  const bytes = await read(file, AbortSignal.timeout(LIST_MS)).catch(unlessRefused);
   if (bytes === undefined) return { code: 'UNREADABLE' };
   if (bytes.length === 0 || bytes.length > MOST.fileBytes) return { code: 'TOO_LONG' };
   if (bytes.subarray(0, 5).toString('latin1') !== '%PDF-') return { code: 'NO_PDF' };
   const token = randomBytes(32).toString('base64url');
   const address = `${publicUrl.replace(/\/+$/, '')}/resumes/${token}.pdf`;
   return { url: address, served: { token, content: bytes.toString('base64') } };
-}
-
-/** Undefined if the file is missing, which only the list can correct; other errors are tried again. */
-async function readFile(
-  read: (file: string, signal: AbortSignal) => Promise<Buffer>,
-  file: string,
-): Promise<Buffer | undefined> {
-  try {
-    return await read(file, AbortSignal.timeout(LIST_MS));
-  } catch (error) {
-    if (isConnectorError(error) && error.action === 'reject') return undefined;
-    throw error;
-  }
 }
 
 /**

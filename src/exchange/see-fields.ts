@@ -199,7 +199,12 @@ export function sayToPartner(
   defined: readonly FieldDefinition[],
 ): PartnerValue | { code: string } {
   if (path === undefined) return { code: 'NOT_INVERTIBLE' };
-  if (!('customField' in path)) return sayProperty(path.field, value);
+  if (!('customField' in path)) {
+    const { field: property } = path;
+    if (value !== null) return { property, sent: Array.isArray(value) ? value : String(value) };
+    // Profile fields take no null; an empty text empties them, except for fields that must hold an address or a date.
+    return ['email', 'dateOfBirth'].includes(property) ? { code: 'CANNOT_BE_EMPTY' } : { property, sent: '' };
+  }
   const definition = customFieldOf(path, defined);
   if (definition === undefined) return { code: 'CUSTOM_FIELD_UNCLEAR' };
   if (value === null) return { customFieldId: definition.id, sent: null };
@@ -219,13 +224,6 @@ export function customFieldOf(
   const byId = own.find(({ id }) => id === wanted);
   const hits = byId ? [byId] : own.filter(({ label }) => foldLabel(label) === foldLabel(wanted));
   return hits.length === 1 ? hits[0] : undefined;
-}
-
-/** Profile fields take no null; an empty text empties them, except for fields that must hold an address or a date. */
-function sayProperty(property: string, value: Value | null): PartnerValue | { code: string } {
-  if (value !== null) return { property, sent: Array.isArray(value) ? value : String(value) };
-  if (property === 'email' || property === 'dateOfBirth') return { code: 'CANNOT_BE_EMPTY' };
-  return { property, sent: '' };
 }
 
 /** Whether an exchange only amends employees. */

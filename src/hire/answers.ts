@@ -39,7 +39,9 @@ export const answers = {
   'adopt-anyway': {
     does: 'Uses the enrolment shown, although its e-mail differs.',
     next: 'enrol',
-    decides: (_, { details }) => adoptShown(details['onboardingCandidateId']),
+    // The person saw why this enrolment does not fit, and wants it all the same.
+    decides: (_, { details: { onboardingCandidateId: id } }) =>
+      typeof id === 'string' ? { adopt: id, adoptAnyway: id } : {},
   },
   dismiss: { does: 'Closes this question, and does nothing else.' },
   'keep-partner': { does: "Keeps the hiring platform's value; the next run writes it to the HR system." },
@@ -165,11 +167,6 @@ export interface HoldEntry {
 /** The entry for an answer read from the store; undefined if the word is no answer. */
 export function entryOf(answer: string): AnswerEntry | undefined {
   return Object.hasOwn(answers, answer) ? answers[answer as Answer] : undefined;
-}
-
-/** The person who answers `adopt-anyway` saw why this enrolment does not fit, and wants it all the same. */
-function adoptShown(id: unknown): Partial<Decisions> {
-  return typeof id === 'string' ? { adopt: id, adoptAnyway: id } : {};
 }
 
 /** An employee that the question showed was compared with the person already; any other id may be mistyped. */

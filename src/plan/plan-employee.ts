@@ -58,7 +58,10 @@ export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 
 
 /** Decides what to write for one hire, or what a person must be asked first. */
 export function planEmployee(observed: EmployeeObservation, decisions: Decisions): Change | Held {
-  const planned = planPerson(observed, decisions);
+  const { link } = decisions;
+  let planned: Change | Held | undefined = changeAtHand(observed, decisions);
+  if (planned === undefined && link !== undefined) planned = planNamed(observed, link, decisions);
+  planned ??= observed.problems.length > 0 ? incomplete(observed) : planFromLadder(observed, decisions);
   const change = 'verdict' in planned || planned.kind === 'create' ? planned : rehired(observed, planned);
   if ('verdict' in change) return change;
   // A link writes nothing, so it needs no field.
@@ -88,13 +91,6 @@ function rehired(observed: EmployeeObservation, change: Exclude<Change, { kind: 
   // If the former employee was hired through us, a person has already decided what this hire is.
   if (before?.id === employee.id) return change;
   return held('FORMER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeIds: [employee.id] });
-}
-
-function planPerson(observed: EmployeeObservation, decisions: Decisions): Change | Held {
-  const atHand = changeAtHand(observed, decisions);
-  if (atHand !== undefined) return atHand;
-  if (decisions.link !== undefined) return planNamed(observed, decisions.link, decisions);
-  return observed.problems.length > 0 ? incomplete(observed) : planFromLadder(observed, decisions);
 }
 
 /** Whether another hire took over this hire's own employee, and a person said that this hire gets one of its own. */
@@ -129,7 +125,9 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
   if (identity.kind === 'link') {
     const change = planLink(observed, identity.ref, decisions);
-    return isOurs(findings, identity.ref) ? planTransfer(observed, change, decisions) : change;
+    const { id } = identity.ref;
+    const isOurs = findings.some(({ by, found }) => by === 'reference' && found.kind === 'one' && found.ref.id === id);
+    return isOurs ? planTransfer(observed, change, decisions) : change;
   }
   // A person's word that there is no employee counts while nothing is found that they were not shown.
   const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
@@ -154,10 +152,6 @@ function planTransfer(
 ): Change | Held {
   if (person !== 'transfer' || unsettledCreate || !('kind' in change) || change.kind !== 'link') return change;
   return { kind: 'update', employee: change.employee, fields: ofJob };
-}
-
-function isOurs(findings: readonly Finding[], { id }: KnownEmployee): boolean {
-  return findings.some(({ by, found }) => by === 'reference' && found.kind === 'one' && found.ref.id === id);
 }
 
 /** An employee linked to another candidate is taken only if somebody said that both candidates are one person. */

@@ -260,18 +260,14 @@ export function createHrisCheck(deps: ActivityDeps): Chore {
     const { tenant: tenantId, configHash } = tenant;
     const trouble = await probe(deps.connections, tenantId, stop);
     if (stop.aborted) return 'failed';
-    const inARow = nextInARow(before(tenant), trouble === undefined);
+    const row = before(tenant) ?? (trouble === undefined ? GOOD_IN_A_ROW - 1 : 1 - BAD_IN_A_ROW);
+    const inARow = trouble === undefined ? Math.max(0, row) + 1 : Math.min(0, row) - 1;
     rows.set(tenantId, { inARow, configHash });
     if (inARow === GOOD_IN_A_ROW) await resumeHris(deps, tenantId);
     if (trouble !== undefined && inARow <= -BAD_IN_A_ROW) await pauseHris(deps, tenantId, sayRestart(trouble, tenant));
     if (trouble !== undefined) return 'failed';
     return inARow >= GOOD_IN_A_ROW ? 'done' : 'soon';
   };
-}
-
-function nextInARow(before: number | undefined, isGood: boolean): number {
-  if (isGood) return before === undefined ? GOOD_IN_A_ROW : Math.max(0, before) + 1;
-  return before === undefined ? -BAD_IN_A_ROW : Math.min(0, before) - 1;
 }
 
 async function probe(connections: ActivityDeps['connections'], tenantId: string, stop: AbortSignal) {
@@ -344,12 +340,6 @@ const MOST_IN_A_ROUND = 50;
 const ROUND_MS = 40_000;
 const LEASE_MS = 60_000;
 
-/** A notice, and how to record that it was accepted. */
-interface Pending {
-  notice: Notice;
-  mark: () => Promise<void>;
-}
-
 /**
  * Sends notices of new holds and alarms, and the digest, to a tenant's `notify` address: at least once, by one process
  * at a time, in order until one fails. A tenant without an address only gets log lines.
@@ -372,23 +362,22 @@ export function createNotifier({ store, log }: ActivityDeps): Chore {
   };
 }
 
-async function pendingOf(store: Store, tenant: Tenant): Promise<Pending[]> {
-  const { tenant: tenantId } = tenant;
+/** Notices, and how to record that each was accepted. */
+async function pendingOf(
+  store: Store,
+  { tenant: tenantId, notify }: Tenant,
+): Promise<{ notice: Notice; mark: () => Promise<void> }[]> {
   const holds = await unnotifiedHolds(store, tenantId, MOST_IN_A_ROUND);
   const alarms = await unnotifiedAlarms(store, tenantId, MOST_IN_A_ROUND);
-  return [
+  const pending = [
     ...holds.map((hold) => ({ notice: holdNotice(hold), mark: () => markNotified(store, hold.hold_id) })),
     ...alarms.map((alarm) => ({ notice: alarmNotice(alarm), mark: () => markAlarmNotified(store, alarm) })),
-    ...(await pendingDigest(store, tenant)),
   ];
-}
-
-async function pendingDigest(store: Store, { tenant: tenantId, notify }: Tenant): Promise<Pending[]> {
-  if (notify?.digest === undefined) return [];
+  if (notify?.digest === undefined) return pending;
   // Another process may have sent it while this one waited for the lease.
   const { digested_on: lastDay } = await readTenantState(store, tenantId);
   const due = dueDigest(notify, lastDay, new Date());
-  if (due === undefined) return [];
+  if (due === undefined) return pending;
   const digest = await readDigest(store, tenantId, due.from, due.to);
-  return [{ notice: digestNotice(digest, due), mark: () => recordDigest(store, tenantId, due.day) }];
+  return [...pending, { notice: digestNotice(digest, due), mark: () => recordDigest(store, tenantId, due.day) }];
 }

@@ -195,7 +195,11 @@ export async function hintEdited(
   for (const [column, edits] of Map.groupBy(deliveries, editedBy)) {
     if (column === undefined) continue;
     const namedIn = ({ ids }: LeasedDelivery): readonly string[] => ids[editedIds[column]] ?? [];
-    const hires = await hiresBy(store, tenantId, column, [...new Set(edits.flatMap(namedIn))]);
+    const named = [...new Set(edits.flatMap(namedIn))];
+    const hires =
+      column === 'job_candidate_id'
+        ? [...(await latestHires(store, tenantId, named)).values()].filter(({ state }) => !isResting(state))
+        : await unmadeHiresOf(store, tenantId, column, named);
     for (const { job_candidate_id: jobCandidateId, job_id: jobId, state } of hires) {
       const isTold = state !== 'left' && (await signalHire({ tenantId, jobCandidateId }, 'person', { start: false }));
       if (!isTold && jobId !== null) unfollowed.add(jobId);
@@ -209,23 +213,11 @@ export async function hintEdited(
 
 /** By column of a hire, the kind of id that names it in an event about an edit. */
 const editedIds = { job_id: 'jobId', candidate_id: 'candidateId', job_candidate_id: 'jobCandidateId' } as const;
-type EditedColumn = keyof typeof editedIds;
-
 /** The column that finds the hires which an edit concerns. An edited application names its candidate, too. */
-function editedBy({ event, ids }: LeasedDelivery): EditedColumn | undefined {
+function editedBy({ event, ids }: LeasedDelivery): keyof typeof editedIds | undefined {
   const { edited } = dispatchOf(event);
   if (edited === 'person') return ids['jobCandidateId'] === undefined ? 'candidate_id' : 'job_candidate_id';
   return edited === 'job' ? 'job_id' : undefined;
-}
-
-async function hiresBy(
-  store: Store,
-  tenantId: string,
-  column: EditedColumn,
-  ids: readonly string[],
-): Promise<HireRow[]> {
-  if (column !== 'job_candidate_id') return unmadeHiresOf(store, tenantId, column, ids);
-  return [...(await latestHires(store, tenantId, ids)).values()].filter(({ state }) => !isResting(state));
 }
 
 function jobCandidateIdsOf({ ids }: LeasedDelivery): string[] {
@@ -276,9 +268,6 @@ export interface StreamHinter {
   streamHints: Coalesced;
 }
 
-/** By record, whether the latest event says that it is gone. */
-type Told = ReadonlyMap<string, boolean>;
-
 /**
  * Records which records some deliveries of one tenant name, oldest first, and requests that they be read. One statement
  * for each stream, however many deliveries. Returns the deliveries that any stream took.
@@ -318,11 +307,11 @@ function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: Lease
     });
 }
 
-/** Records that these records must be read again, and requests it. */
+/** Records that these records must be read again, and requests it. `records`: whether each is said to be gone. */
 export async function hintRecords(
   { store, streamHints }: StreamHinter,
   { tenantId, stream }: { tenantId: string; stream: StreamName },
-  records: Told,
+  records: ReadonlyMap<string, boolean>,
 ): Promise<void> {
   for (const [gone, together] of Map.groupBy(records, ([, isGone]) => isGone)) {
     const ids = together.map(([id]) => id);

@@ -87,7 +87,9 @@ function noticeIn(form: Exclude<NoticeForm, 'mail'>, notice: Notice): string {
   if (form === 'webhook') return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
   const { title, lines } = noticeText(notice);
   if (form === 'slack') {
-    const [head, ...rest] = [title, ...lines].map(escapedForSlack);
+    // Slack reads these three as markup.
+    const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    const [head, ...rest] = [title, ...lines].map(escaped);
     return JSON.stringify({ text: [`*${head ?? ''}*`, ...rest].join('\n') });
   }
   if (form === 'teams') return JSON.stringify({ text: [`**${title}**`, ...lines].join('\n\n') });
@@ -108,11 +110,6 @@ function cardOf(title: string, lines: readonly string[]) {
       body: [block(title, { weight: 'Bolder', size: 'Medium' }), ...lines.map((line) => block(line))],
     },
   };
-}
-
-/** Slack reads these three as markup. */
-function escapedForSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 function noticeText({ type, data }: Notice): NoticeText {
@@ -191,11 +188,11 @@ export function dueDigest(
 
 const POST_MS = 10_000;
 
-/** Posts a notice to a tenant's address. False if it was not accepted. */
-type PostNotice = (tenant: Tenant, notice: Notice, stop: AbortSignal) => Promise<boolean>;
-
-/** Posts in the form that the tenant's file names: signed JSON, a chat message, or mail. */
-export function createPostNotice(log: Logger): PostNotice {
+/**
+ * Posts a notice to a tenant's address, in the form that its file names: signed JSON, a chat message, or mail. False if
+ * it was not accepted.
+ */
+export function createPostNotice(log: Logger): (tenant: Tenant, notice: Notice, stop: AbortSignal) => Promise<boolean> {
   const post = createPoster();
   return async (tenant, notice, stop) => {
     const { notify, partner } = tenant;
@@ -226,18 +223,16 @@ interface Receiver {
   allowPrivate: boolean;
 }
 
-/** `taken`, the status of a refusal, or the reason for no answer. */
-type Posted = number | string;
-
 /**
  * Posts one message, once. Refuses an address inside the network unless the tenant's file allows private addresses: a
- * customer must not make us call our own machines.
+ * customer must not make us call our own machines. Returns `taken`, the status of a refusal, or the reason for no
+ * answer.
  */
 export function createPoster(): (
   to: Receiver,
   message: { id: string; body: string },
   stop: AbortSignal,
-) => Promise<Posted> {
+) => Promise<number | string> {
   const outside = new Agent({ connect: { lookup: publicLookup } });
   const inside = new Agent();
   return async ({ url, secret, allowPrivate, secretAt }, { id, body }, stop) => {

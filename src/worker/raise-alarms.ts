@@ -53,22 +53,22 @@ export function createAlarmRound(
       await readWebhookFacts(store),
     ];
     const troubles = states.flatMap((state) => {
-      const tenant = tenants.get(state.tenant_id);
-      const streams = runs.get(state.tenant_id) ?? [];
-      const stuck = deliveries.get(state.tenant_id) ?? [];
-      const hintedSince = new Map((hinted.get(state.tenant_id) ?? []).map((one) => [one.stream, one.hintedAt]));
-      const departedAt = departures.get(state.tenant_id) ?? [];
-      const facts = {
-        standing: standing.get(state.tenant_id) ?? [],
-        hintedSince,
-        streams,
-        stuck,
-        departedAt,
-        untaken: untold.get(state.tenant_id),
-        askedAbout: people.get(state.tenant_id),
-        webhooks: webhooks.get(state.tenant_id),
-      };
-      return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
+      const { tenant_id: tenantId } = state;
+      const tenant = tenants.get(tenantId);
+      return judgeTenant({
+        now,
+        state,
+        tenant,
+        activeSince: activeSince(state, tenant, now),
+        streams: runs.get(tenantId) ?? [],
+        standing: standing.get(tenantId) ?? [],
+        hintedSince: new Map((hinted.get(tenantId) ?? []).map((one) => [one.stream, one.hintedAt])),
+        stuck: deliveries.get(tenantId) ?? [],
+        departedAt: departures.get(tenantId) ?? [],
+        untaken: untold.get(tenantId),
+        askedAbout: people.get(tenantId),
+        webhooks: webhooks.get(tenantId),
+      });
     });
     const late = (await listOverdue(store, LATE)).map(lateTrouble);
     const { raised, over } = await alignAlarms(store, [...troubles, ...late]);
@@ -122,15 +122,15 @@ export function judgeTenant(facts: TenantFacts): Trouble[] {
   const { state, stuck } = facts;
   if (state.state === 'removed') return [];
   const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts)];
-  if (state.state === 'paused') return [...pauseTroubles(state), ...deliveries];
+  if (state.state === 'paused') {
+    const { tenant_id: tenantId, paused_code: code, paused_message: why } = state;
+    // A pause by a person needs no alarm.
+    if (code === PAUSED_BY_PERSON) return deliveries;
+    const subject = { kind: 'tenant-paused', subject: 'tenant' } as const;
+    return [{ tenantId, ...subject, reason: code ?? 'PAUSED', message: why ?? '' }, ...deliveries];
+  }
   const about = [...departureTroubles(facts), ...privacyTroubles(facts)];
   return [...reconcileTroubles(facts), ...streamTroubles(facts), ...about, ...webhookTroubles(facts), ...deliveries];
-}
-
-/** A pause by a person needs no alarm. */
-function pauseTroubles({ tenant_id: tenantId, paused_code: code, paused_message: why }: TenantState): Trouble[] {
-  if (code === PAUSED_BY_PERSON) return [];
-  return [{ tenantId, kind: 'tenant-paused', subject: 'tenant', reason: code ?? 'PAUSED', message: why ?? '' }];
 }
 
 function reconcileTroubles({ now, state, tenant, activeSince }: TenantFacts): Trouble[] {

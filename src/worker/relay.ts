@@ -163,19 +163,14 @@ async function beginDue(relay: Relay, due: readonly string[], stop: AbortSignal)
     if (!relay.isReadable(tenantId)) continue;
     const room = Math.min(MOST_OF_A_TENANT - underWay.of(tenantId), MOST_UNDER_WAY - underWay.all());
     if (room <= 0 || underWay.sinceBegun(tenantId) < LONG_MS) continue;
-    const { aboutHires, others } = await leaseBatch(relay, tenantId, room);
+    const next = await leaseDeliveries(relay.store, tenantId, room);
+    const aboutHires = next.filter(({ event }) => hireEvents.includes(event));
+    const others = next.filter(({ event }) => !hireEvents.includes(event));
+    if (others.length > 0) others.push(...(await leaseDeliveries(relay.store, tenantId, MOST_TOGETHER, hireEvents)));
     const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId, stop)) };
     for (const delivery of aboutHires) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
     if (others.length > 0) underWay.begin(tenantId, () => relayTogether(batch, others));
   }
-}
-
-async function leaseBatch({ store }: Relay, tenantId: string, room: number) {
-  const next = await leaseDeliveries(store, tenantId, room);
-  const aboutHires = next.filter(({ event }) => hireEvents.includes(event));
-  const others = next.filter(({ event }) => !hireEvents.includes(event));
-  const more = others.length === 0 ? [] : await leaseDeliveries(store, tenantId, MOST_TOGETHER, hireEvents);
-  return { aboutHires, others: [...others, ...more] };
 }
 
 /** Signals like the relay does; with other tenants around, a hire that starts waits for its turn. */
@@ -331,23 +326,21 @@ function keepingLeased(relay: DeliveryRelay, deliveries: readonly LeasedDelivery
   return { ...relay, signalHire };
 }
 
-/** Relays a tenant's deliveries that are not about hires in a few statements: thousands cost others little. */
+/**
+ * Relays a tenant's deliveries that are not about hires in a few statements: thousands cost others little. If that
+ * fails, one by one, so that a bad delivery does not fail the others. In an outage the rest waits half as long.
+ */
 async function relayTogether(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
   try {
-    await hintAndFinish(relay, deliveries);
+    return await hintAndFinish(relay, deliveries);
   } catch {
-    await relayEach(relay, deliveries);
-  }
-}
-
-/** Relays one by one, so that a bad delivery does not fail the others. In an outage the rest waits half as long. */
-async function relayEach(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
-  for (const [index, delivery] of deliveries.entries()) {
-    try {
-      await hintAndFinish(relay, [delivery]);
-    } catch (error) {
-      await putBack(relay, delivery, error);
-      if (isOutage(error)) return defer(relay, deliveries.slice(index + 1), DEFER_MS / 2);
+    for (const [index, delivery] of deliveries.entries()) {
+      try {
+        await hintAndFinish(relay, [delivery]);
+      } catch (error) {
+        await putBack(relay, delivery, error);
+        if (isOutage(error)) return defer(relay, deliveries.slice(index + 1), DEFER_MS / 2);
+      }
     }
   }
 }
@@ -399,21 +392,15 @@ function isOutage(error: unknown): boolean {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   // A recreated namespace lacks the search attributes until somebody adds them: not the delivery's fault.
   if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT || /search attribute/i.test(cause.details);
-  return isDriverError(error);
-}
-
-/** SQLSTATE of data that Postgres cannot keep (21, 22), or that exceeds its limits (54). */
-const OF_DATA = /^(?:21|22|54)[0-9A-Z]{3}$/;
-
-/**
- * Errors of database drivers and sockets have a code; a mistake in our own code has none. One about the data comes
- * back however often it is tried.
- */
-function isDriverError(error: unknown): boolean {
+  // Errors of database drivers and sockets have a code; a mistake in our own code has none. One about the data comes
+  // back however often it is tried.
   if (!(error instanceof Error) || error instanceof TypeError) return false;
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && !OF_DATA.test(code);
 }
+
+/** SQLSTATE of data that Postgres cannot keep (21, 22), or that exceeds its limits (54). */
+const OF_DATA = /^(?:21|22|54)[0-9A-Z]{3}$/;
 
 /** The loggable reason of an outage: a name or a code, never a message, which might quote a record. */
 export function outageReason(error: unknown): string {

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/presence/fetch-job-candidates.ts',
-      find: 'wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(notIfRefused))',
+      find: 'wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(unlessRefused))',
       replace: 'wanted.length > 0',
     },
   ],

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/read-pairs.ts',
-      find: 'if (!read.some(hasNews) || (await areDefinedAsBefore(context))) return read;',
-      replace: 'if (read.length > 0 || (await areDefinedAsBefore(context))) return read;',
+      find: 'if (!read.some(hasNews)) return read;',
+      replace: 'if (read.length > 0) return read;',
     },
   ],
   caughtBy: strange(/nobody held it|emptied, and nobody|overwritten/),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/read-pairs.ts',
-      find: 'JSON.stringify([partner, connection, def.place ?? def.key, def.type])',
-      replace: 'JSON.stringify([connection, def.key])',
+      find: 'const field = [from.map(partnerField), connection, def.place ?? def.key, def.type];',
+      replace: 'const field = [connection, def.key];',
     },
   ],
   caughtBy: strange(/emptied, and nobody|overwritten/),
