@@ -8,6 +8,7 @@ import { installPython, serveUntilAnswers } from './install-once.ts';
 import { ODOO_PASSWORD, startOdoo } from './start-odoo.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startSftp } from './start-sftp.ts';
+import { SLAPD_BASE, SLAPD_LEAVERS, SLAPD_PASSWORD, SLAPD_PEOPLE, SLAPD_USER, startSlapd } from './start-slapd.ts';
 import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
 
 /** An employee in the HR system's own records. */
@@ -43,6 +44,7 @@ export interface HrisSource {
 /** Kinds other than `sql`, whose tables need no counterpart. */
 export const hrisSources = {
   tryton: startTrytons,
+  ldap: startSlapds,
   sftp: startSftps,
   bamboohr: startBamboos,
   scim: startScims,
@@ -76,6 +78,34 @@ async function readTryton({ sql }: Pick<TrytonServer, 'sql'>): Promise<OwnEmploy
         where party = party.id and type = 'email' order by id limit 1) as email
     from company_employee as employee join party_party as party on party.id = employee.party order by employee.id`);
   return rows as OwnEmployee[];
+}
+
+/** A directory for each customer. */
+async function startSlapds(): Promise<HrisSource> {
+  return {
+    async open() {
+      const server = await startSlapd();
+      const places = { base: SLAPD_BASE, createIn: SLAPD_PEOPLE, leaver: { moveTo: SLAPD_LEAVERS } };
+      const login = { bindDn: SLAPD_USER, password: 'env:COUNTERPART_SLAPD_PASSWORD' };
+      return {
+        settings: { kind: 'ldap', url: server.url, ...login, ...places, allowPrivateAddress: true },
+        employeeId: 'id',
+        env: { COUNTERPART_SLAPD_PASSWORD: SLAPD_PASSWORD },
+        employees: async () =>
+          (await server.people()).map((one) => {
+            const [id = ''] = one.get('entryUUID') ?? [];
+            return {
+              id,
+              number: id,
+              reference: one.get('employeeType')?.[0] ?? null,
+              email: one.get('mail')?.[0] ?? null,
+            };
+          }),
+        close: () => server.stop(),
+      };
+    },
+    stop: async () => undefined,
+  };
 }
 
 /** Like Tryton, but without employee numbers. */

@@ -7,6 +7,7 @@ import type { HrisAdapter } from './port.ts';
  */
 export { bamboohr } from './bamboohr/bamboohr.ts';
 export { http } from './http/http.ts';
+export { ldap } from './ldap/ldap.ts';
 export { module } from './module.ts';
 export { sftp } from './sftp/sftp.ts';
 export { sql } from './sql/sql.ts';

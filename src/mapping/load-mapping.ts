@@ -367,7 +367,7 @@ function checkUnique(
   if (able.includes(target)) return [];
   const others =
     able.length === 0
-      ? 'it can search no field; sql, bamboohr, tryton, scim and odoo can, http by find.taken'
+      ? 'it can search no field; sql, bamboohr, tryton, ldap, scim and odoo can, http by find.taken'
       : `it can search ${able.join(', ')}`;
   return say(`this HR system cannot be asked whether somebody has "${target}": ${others}. Remove unique.`);
 }

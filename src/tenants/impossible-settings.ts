@@ -13,10 +13,10 @@ import { isSecretRef, type SecretRef } from './secrets.ts';
 import { mistold } from './sections.ts';
 
 /** For messages: kinds whose ability depends on no setting of the tenant. */
-const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';
+const AMENDABLE = 'sql, bamboohr, tryton, ldap, scim, odoo, http';
 const TELL_LISTS = 'sql, bamboohr, http';
 const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http, sql';
-const TAKE_ACCOUNTS = 'scim, odoo, http, sql, bamboohr, tryton';
+const TAKE_ACCOUNTS = 'scim, ldap, odoo, http, sql, bamboohr, tryton';
 const ACCOUNTS_AS: Readonly<Record<string, string>> = {
   bamboohr: 'Set referenceField',
   sql: 'Leave out job, and name a referenceColumn',

@@ -43,6 +43,8 @@ interface Named {
 /** A function that makes an error of a code, or an alarm of a reason: which argument that is, and what must be done. */
 interface Maker {
   at: number;
+  /** Of a function that makes errors of one code, with a message that it is given. */
+  code?: Node | undefined;
   actions: string[];
   /** Its own, where a call of it brings none. */
   message?: string | undefined;
@@ -128,10 +130,17 @@ function makersIn(file: CodeFile, known: ReadonlyMap<string, Maker>): [string, M
     const made = node.type === 'VariableDeclarator' ? bare(node['init'] as Node) : node;
     if (!['FunctionDeclaration', 'ArrowFunctionExpression'].includes(made?.type)) return [];
     const name = nameOf(node['id']);
-    const at = (made['params'] as Node[]).findIndex((parameter) => ['code', 'reason'].includes(nameOf(parameter)));
-    if (name === '' || at < 0 || known.has(`${file.file} ${name}`)) return [];
+    const parameters = (made['params'] as Node[]).map(nameOf);
+    const at = parameters.findIndex((parameter) => ['code', 'reason'].includes(parameter));
+    if (name === '' || known.has(`${file.file} ${name}`)) return [];
     const within = file.nodes.filter(({ start, end }) => start >= made.start && end <= made.end);
     const objects = within.filter(({ type }) => type === 'ObjectExpression').map(propertiesOf);
+    if (at < 0) {
+      const told = parameters.includes('message')
+        ? objects.find((one) => nameOf(one.get('message')) === 'message')
+        : undefined;
+      return told?.has('action') ? [[name, { at, code: told.get('code'), actions: plainly(told.get('action')) }]] : [];
+    }
     const error = objects.find((one) => nameOf(one.get('code')) === 'code' && one.has('action'));
     if (error !== undefined) {
       const message = messageOf(error.get('message'), file);
@@ -154,7 +163,7 @@ function metIn(node: Node, file: CodeFile, makers: ReadonlyMap<string, Maker>): 
     const given = node['arguments'] as Node[];
     if (maker === undefined) return [];
     const message = given.map((one) => messageOf(one, file)).find((text) => text?.includes(' ')) ?? maker.message;
-    return codesOf(given[maker.at], file).map((code) => ({ code, actions: maker.actions, message }));
+    return codesOf(maker.code ?? given[maker.at], file).map((code) => ({ code, actions: maker.actions, message }));
   }
   if (node.type === 'VariableDeclarator') return ofTable(node, file.source);
   if (node.type !== 'ObjectExpression') return [];

@@ -16,6 +16,13 @@ const options: Record<string, Record<string, unknown>> = {
     user: 'hirebridge',
     password: 'secret',
   },
+  ldap: {
+    url: 'ldaps://ldap.example',
+    bindDn: 'cn=hirebridge,dc=acme',
+    password: 'secret',
+    base: 'dc=acme',
+    leaver: { moveTo: 'ou=leavers,dc=acme' },
+  },
   odoo: { url: 'https://odoo.example', database: 'acme', user: 'hirebridge', password: 'secret' },
   scim: { url: 'https://hr.example/scim/v2', token: 'secret' },
   bamboohr: {

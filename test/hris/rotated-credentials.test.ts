@@ -20,6 +20,7 @@ import { fromHarness } from '../harness/services.ts';
 import { until } from '../harness/until.ts';
 import { startNeighbourHris } from '../isolation/neighbour-hris.ts';
 import { makeOwnKey } from './counterparts/open-pgp-key.ts';
+import { startLdapDouble } from './ldap-double.ts';
 import { serveFiles } from './sftp-server.ts';
 import { trustedPairs } from './tls-proxy.ts';
 
@@ -225,6 +226,20 @@ async function trytonWalk(): Promise<Walk> {
   };
 }
 
+/** As far as logging in goes: everything else finds nothing. */
+async function ldapWalk(): Promise<Walk> {
+  const state = told();
+  const isTaken = (password: string): boolean => state.now.some((one) => SECRET[one] === password);
+  const url = await startLdapDouble(({ password }) => (password === undefined || isTaken(password) ? 0 : 49));
+  const options = `url: "${url}", bindDn: "cn=hb,dc=hr", base: "dc=hr", password: file:secrets/secret`;
+  return {
+    sections: `hris: { kind: ldap, connection: acme-hr, ${options}, allowPrivateAddress: true }`,
+    old: inFile(SECRET.old),
+    next: inFile(SECRET.next),
+    takes: state.takes,
+  };
+}
+
 const sftp = (options: Awaited<ReturnType<typeof serveFiles>>['options'], more: string): string =>
   `hris: { kind: sftp, connection: acme-hr, host: 127.0.0.1, port: ${options.port}, user: hr, ` +
   `hostKey: "${options.hostKey}", privateKey: file:secrets/key, ${more}, allowPrivateAddress: true }`;
@@ -298,6 +313,7 @@ landing: { kind: sql, url: file:secrets/url }`,
 const WALKS: Readonly<Record<string, () => Promise<Walk>>> = {
   'hris.bamboohr.apiKey': bamboohrWalk,
   'hris.tryton.password': trytonWalk,
+  'hris.ldap.password': ldapWalk,
   'hris.sftp.privateKey, hris.sftp.passphrase': sftpWalk,
   'hris.sftp.decryptWith, hris.sftp.decryptPassphrase': openPgpWalk,
   'hris.http.tls.certificate, hris.http.tls.key': certificateWalk,

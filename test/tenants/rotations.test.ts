@@ -56,6 +56,7 @@ const WALKS: Readonly<Record<string, readonly [file: string, words: string]>> = 
   'notify.secret': BESIDE,
   'events.url': BESIDE,
   'events.secret': BESIDE,
+  'hris.ldap.password': [HRIS, 'hris.ldap.password'],
   'hris.bamboohr.apiKey': [HRIS, 'hris.bamboohr.apiKey'],
   'hris.bamboohr.webhookKeys': HOOKS,
   'hris.bamboohr.webhookKey': HOOKS,

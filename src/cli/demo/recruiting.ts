@@ -7,7 +7,17 @@ import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import { renderTable } from '../command.ts';
 
 /** HR systems for the demo's customer: `sql` is a SQLite file, and all others are started beside the demo. */
-export const DEMO_KINDS = ['sql', 'postgresql', 'mariadb', 'tryton', 'sftp', 'bamboohr', 'scim', 'odoo'] as const;
+export const DEMO_KINDS = [
+  'sql',
+  'postgresql',
+  'mariadb',
+  'tryton',
+  'ldap',
+  'sftp',
+  'bamboohr',
+  'scim',
+  'odoo',
+] as const;
 
 export type DemoKind = (typeof DEMO_KINDS)[number];
 

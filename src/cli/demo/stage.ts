@@ -149,6 +149,7 @@ export async function openDemoHris(kind: DemoKind, dir: string): Promise<DemoHri
     case 'mariadb':
       return onMariadb();
     case 'tryton':
+    case 'ldap':
     case 'sftp':
     case 'bamboohr':
     case 'scim':

@@ -312,20 +312,19 @@ async function resultOf(
   const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
   const { status } = answer;
   const { requestId } = answer.at;
-  const unclear = (how: string): ConnectorError => {
-    const message = `${creating.what} was answered ${status} ${how}`;
-    return new ConnectorError({ code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown', message, status, requestId });
-  };
+  const unclear = (message: string): ConnectorError =>
+    new ConnectorError({ code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown', message, status, requestId });
   if (status >= 300 && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
     throw unclear(
-      "with an address that is not known to be the new employee's: it may have been carried out or not. The " +
-        'employee is looked up before anything is sent again. If this means that nobody was created, as with a login ' +
-        'page, add a row for this status to "errors" of the definition; if the HR system has moved, correct hris.url.',
+      `${creating.what} was answered ${status} with an address that is not known to be the new employee's: it may ` +
+        'have been carried out or not. The employee is looked up before anything is sent again. If this means that ' +
+        'nobody was created, as with a login page, add a row for this status to "errors" of the definition; if the ' +
+        'HR system has moved, correct hris.url.',
     );
   if (id === undefined)
     throw unclear(
-      'without the id of an employee. The employee is looked up before anything is sent again. Check "create.id" of ' +
-        'the definition.',
+      `${creating.what} was answered ${status} without the id of an employee. The employee is looked up before ` +
+        'anything is sent again. Check "create.id" of the definition.',
     );
   const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
   return created(defined, { id, number }, signal);
