@@ -22,7 +22,7 @@ const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)
  * What stamps sort by: as text, `12:00:00.5Z` would come before `12:00:00Z`, and a time in one zone before an earlier
  * one in another. Whatever is no instant of ISO 8601 sorts as it stands.
  */
-function orderOf(stamp: string): string {
+export function orderOf(stamp: string): string {
   const [, second, digits = '', zone = ''] = INSTANT.exec(stamp) ?? [];
   const at = Date.parse(`${second}${zone}`);
   return Number.isNaN(at) ? stamp : `${new Date(at).toISOString().slice(0, 19)}.${digits.padEnd(9, '0')}Z`;
@@ -107,7 +107,7 @@ export function pageOfChanges<One extends Change>(
 const MOST_AHEAD_MS = 24 * 3_600_000;
 
 /** The latest of some stamps in their order, without those far ahead: all later changes would pass for seen. */
-function latestOf(stamps: readonly string[], clock: number): string {
+export function latestOf(stamps: readonly string[], clock: number): string {
   const bound = new Date(clock + MOST_AHEAD_MS).toISOString();
   return stamps.findLast((stamp) => !INSTANT.test(stamp) || orderOf(stamp) <= orderOf(bound)) ?? '';
 }

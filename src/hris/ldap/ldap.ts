@@ -11,8 +11,7 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { readTogether } from '../read-many.ts';
-import { fieldsToAmend, probed, refuseFields } from '../records.ts';
-import { withoutValues } from '../without-values.ts';
+import { alreadyExists, fieldsToAmend, probed, refuseFields, withoutValues } from '../records.ts';
 import {
   type Directory,
   dayIn,
@@ -90,7 +89,7 @@ async function createEmployee(
   const values = await valuesOf(open, fields, { complete: true }, write.signal);
   const known = await findEmployee(open, { by: 'reference', value: reference }, write.signal);
   const [there] = known.kind === 'one' ? [known.ref] : known.kind === 'many' ? known.refs : [];
-  if (there !== undefined) throw alreadyExists(there);
+  if (there !== undefined) throw alreadyExists('The directory already has the employee of this reference.', there);
   const dn = `${options.rdnAttribute}=${inDn(reference)},${options.createIn}`;
   const entry: Record<string, string[]> = { objectClass: options.objectClasses };
   for (const { attribute, values: some } of values) if (some.length > 0) entry[attribute] = some;
@@ -104,7 +103,8 @@ async function createEmployee(
   } catch (error) {
     if (!isConnectorError(error) || error.status !== TAKEN) throw explained(open, fields, error);
     const row = await read();
-    if (row !== undefined) throw alreadyExists(recordOf(open, row).ref);
+    if (row !== undefined)
+      throw alreadyExists('The directory already has the employee of this reference.', recordOf(open, row).ref);
     throw rejected(
       'HRIS_MISCONFIGURED',
       `Below hris.createIn an entry has the name that belongs to our reference, but is no ${options.personClass}, or ` +
@@ -122,15 +122,6 @@ async function createEmployee(
 
 /** entryAlreadyExists. */
 const TAKEN = 68;
-
-function alreadyExists(ref: { id: string; number?: string }): ConnectorError {
-  return new ConnectorError({
-    code: 'ALREADY_EXISTS',
-    action: 'ignore',
-    message: 'The directory already has the employee of this reference.',
-    details: { ...ref },
-  });
-}
 
 /** Writes the given fields over the entry that was read. STALE (retry) if somebody was faster. */
 async function writeRow(
