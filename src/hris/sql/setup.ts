@@ -186,6 +186,8 @@ export async function setupOf(given: SqlOptions, inUse: FieldsInUse): Promise<Se
       if (table === undefined) continue;
       statements.push(...withSubject(stream, landing(dialect, { stream, table }, await columnsOf(table.table))));
     }
+    for (const list of listsIn(options))
+      statements.push(...withSubject(list.stream, listTable(dialect, list, await columnsOf(list.table))));
     const rights = rightsOf(given.url, dialect, options, Object.keys(inUse.landing));
     return [...statements, ...rights].map(({ subject, statement }) => ({
       subject,
@@ -248,6 +250,39 @@ function landing(
   return [...missingFields(dialect, table.table, table.columns, there), ...gone];
 }
 
+/** A table that is only read: of open positions, or of files that become candidates. */
+interface ListTable {
+  stream: string;
+  table: string;
+  idColumn: string;
+  /** Column types by name. */
+  types: Record<string, Column['type']>;
+}
+
+function listsIn({ requisitions, resumes }: SqlOptions): ListTable[] {
+  const fields = Object.values(requisitions?.columns ?? {}).map(({ column, type }) => [column, type] as const);
+  const links = { [resumes?.jobColumn ?? '']: 'text', [resumes?.urlColumn ?? '']: 'text' } as const;
+  return [
+    ...(requisitions === undefined
+      ? []
+      : [{ ...requisitions, stream: 'requisitions', types: Object.fromEntries(fields) }]),
+    ...(resumes === undefined ? [] : [{ ...resumes, stream: 'resumes', types: links }]),
+  ];
+}
+
+function listTable(
+  dialect: Dialect,
+  { table, idColumn, types }: ListTable,
+  there: ReadonlySet<string>,
+): RawBuilder<unknown>[] {
+  const own = TYPES[dialect];
+  const columns = Object.entries(types).filter(([column]) => column !== idColumn && !there.has(column));
+  if (there.size > 0) return columns.map(([column, type]) => addColumn(table, column, own[type]));
+  const parts = columns.map(([column, type]) => sql`${sql.ref(column)} ${sql.raw(own[type])}`);
+  const id = sql`${sql.ref(idColumn)} ${sql.raw(own.key)} primary key`;
+  return [sql`create table ${sql.table(table)} (\n${sql.join([id, ...parts], sql`,\n`)}\n)`];
+}
+
 function missingFields(
   dialect: Dialect,
   table: string,
@@ -285,7 +320,10 @@ function rightsOf(url: string, dialect: Dialect, options: SqlOptions, streams: r
     if (at === undefined) return [];
     return withSubject(stream, [sql`grant select, insert, update, delete on ${sql.table(at)} to ${to}`]);
   });
-  return [...withSubject('employee', ofEmployees), ...landed];
+  const read = listsIn(options).flatMap(({ stream, table: list }) =>
+    withSubject(stream, [sql`grant select on ${sql.table(list)} to ${to}`]),
+  );
+  return [...withSubject('employee', ofEmployees), ...landed, ...read];
 }
 
 function unindented(text: string): string {

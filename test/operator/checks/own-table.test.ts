@@ -107,7 +107,14 @@ test.each(['SQLite', 'Postgres'] as const)(
     ]);
     await mkdir(folder);
     expect([await failing(filed), await readdir(folder)]).toEqual([[], []]);
-    const left = (await setupStatements(tenant, [])) ?? [];
+    // Tables that are only read: one is not there, the other lacks a column.
+    await run('create table positions (id varchar(190) primary key, title text)');
+    const lists = { requisitions: { table: 'positions' }, resumes: { table: 'cvs' } };
+    const listed = { ...tenant, hris: { ...tenant.hris, options: { ...tenant.hris.options, ...lists } } };
+    expect((await failing(listed))[0]).toMatch(/positions has no column .*hirebridge ddl/);
+    for (const { text } of (await setupStatements(listed, [])) ?? []) await run(text);
+    expect(await failing(listed)).toEqual([]);
+    const left = (await setupStatements(listed, [])) ?? [];
     expect(left.filter(({ text }) => !text.startsWith('grant '))).toEqual([]);
     const hris = await openTenantHris(tenant);
     const fields = { givenName: 'Ana', familyName: 'Reyes', email: 'ana@example.org', startDate: '2099-01-11' };
