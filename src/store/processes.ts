@@ -153,6 +153,9 @@ export interface Lease {
   leave(mostMs: number): Promise<void>;
 }
 
+/** Longer than a lease of another process, which may take it for longer than this one. */
+const LONGEST_MS = 3_600_000;
+
 /** A lease on work that one process does for the whole fleet. Its holder keeps it as long as it renews it in time. */
 export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
   const holder = randomUUID();
@@ -171,7 +174,7 @@ export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
             .where((eb) => {
               const until = eb.ref('leases.leased_until');
               // Taken before the clock was set back: its holder would be waited for by as much.
-              const isBefore = eb(until, '>', sql<number>`${now} + ${sql.lit(2 * forMs)}`);
+              const isBefore = eb(until, '>', sql<number>`${now} + ${sql.lit(Math.max(2 * forMs, LONGEST_MS))}`);
               return eb.or([eb('leases.holder', '=', holder), eb(until, '<=', now), isBefore]);
             }),
         )
