@@ -147,7 +147,9 @@ export interface AuditFilter extends Listed<readonly [at: number, skip: number]>
 export async function listAudit({ kysely }: Store, filter: AuditFilter): Promise<AuditRow[]> {
   const { tenantIds, after, limit, by, act, from, to } = filter;
   let query = kysely.selectFrom('audit').selectAll().orderBy('at', 'desc').orderBy('act').orderBy('by').limit(limit);
-  query = query.where(given({ tenant_id: tenantIds, by, act }));
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  if (by !== undefined) query = query.where('by', '=', by);
+  if (act !== undefined) query = query.where('act', '=', act);
   if (from !== undefined) query = query.where('at', '>=', from);
   if (to !== undefined) query = query.where('at', '<', to);
   if (after !== undefined) query = query.where('at', '<=', after[0]).offset(after[1]);
