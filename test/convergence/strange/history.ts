@@ -190,13 +190,16 @@ export class History {
    * still shown so. A late copy may show the owner's place empty although somebody fills it in this moment: then what
    * the owner typed follows soon, and what was typed on the other side had no chance.
    */
-  #wasEmptied({ here, there, owner }: Joined, source: { seq: number; text: string | null }): boolean {
+  #wasEmptied({ here, there, owner, isSame }: Joined, source: { seq: number; text: string | null }): boolean {
     const { seq: before } = source;
     const key = jointKey(here, there);
     const compared = (this.#compared.get(key) ?? []).filter(({ seq }) => seq < before);
     if (owner === there.side && source.text === null && compared.length > 0) return true;
     const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
-    const decided = wrote.map(({ seq, reader }) => this.#shownBefore(reader, there, seq));
+    // Before a write is sent, its record may be read again: the write was decided from the reading that it repeats.
+    const decided = wrote.map(({ seq, reader, text }) =>
+      this.#shownBefore(reader, there, seq, (shown) => isSame(text, shown)),
+    );
     const known = Math.min(...compared.map(({ seq }) => seq), ...decided);
     return this.#of(there).some(
       ({ seq, text, reader }) => reader === undefined && text === null && seq < before && seq > known,
@@ -352,9 +355,15 @@ export class History {
     return reader?.shown.get(keyOf(place))?.findLast(({ seq }) => seq < before)?.seq ?? 0;
   }
 
-  /** Since when the place had held what a process read there last before it wrote: a reading may be late. */
-  #shownBefore(reader: Reader | undefined, place: Place, before: number): number {
-    const reading = reader?.shown.get(keyOf(place))?.findLast(({ seq }) => seq < before);
+  /** Since when the place had held what a process read there before it wrote the same: a reading may be late. */
+  #shownBefore(
+    reader: Reader | undefined,
+    place: Place,
+    before: number,
+    isSame: (shown: string | null) => boolean,
+  ): number {
+    const readings = reader?.shown.get(keyOf(place))?.filter(({ seq }) => seq < before) ?? [];
+    const reading = readings.findLast(({ text }) => isSame(text)) ?? readings.at(-1);
     if (reading === undefined) return 0;
     const stood = this.#of(place).findLast(({ seq, text }) => seq < reading.seq && text === reading.text);
     return stood?.seq ?? reading.seq;
