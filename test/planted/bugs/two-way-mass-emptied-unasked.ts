@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: "    few: 1_000,\n    share: 0.05,\n    code: 'MASS_EMPTIED',",
     },
   ],
-  caughtBy: strange(/records are emptied and nobody was asked/, 11, 10),
+  caughtBy: strange(/records are emptied and nobody was asked/, 11, 30),
 };
