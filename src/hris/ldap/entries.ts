@@ -2,7 +2,7 @@ import { ConnectorError, rejected } from '../../errors.ts';
 import type { FindKey, Found } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { readCell, readFields } from '../read-cell.ts';
-import { fitsKey, foldText, foundBy } from '../records.ts';
+import { fitsKey, foldText, foundBy, refOf } from '../records.ts';
 import { isBelow, type LdapOptions } from './options.ts';
 import { type LdapSchema, readSchema } from './schema.ts';
 import { ASSERTION, inFilter, type LdapSession, type Row } from './session.ts';
@@ -154,7 +154,7 @@ export function recordOf({ options }: Directory, row: Row): EmployeeRecord {
     return [key, readCell(type, type === 'date' && typeof cell === 'string' ? dayIn(cell) : cell)] as const;
   });
   return {
-    ref: { id: idOf(row), ...(number !== undefined && { number }) },
+    ref: refOf(idOf(row), number),
     ...readFields(cells),
     ...(typeof reference === 'string' && { reference }),
     ...(leaver !== undefined && { former: hasLeft(leaver, row) }),

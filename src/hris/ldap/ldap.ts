@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
-import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import { latestOf, nextChangeCursor, orderOf, readChangeCursor } from '../change-cursor.ts';
 import type {
   Amendment,
@@ -11,7 +11,16 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { readTogether } from '../read-many.ts';
-import { alreadyExists, fieldsToAmend, probed, refuseFields, withoutValues } from '../records.ts';
+import {
+  alreadyExists,
+  assertFits,
+  fieldsToAmend,
+  isEmpty,
+  probed,
+  problemOf,
+  refuseFields,
+  withoutValues,
+} from '../records.ts';
 import {
   type Directory,
   dayIn,
@@ -231,16 +240,11 @@ async function valuesOf(
   signal: AbortSignal,
 ): Promise<Changed[]> {
   const { columns } = open.options;
-  const problems: Record<string, string> = {};
-  const missing: Record<string, string> = {};
-  for (const [key, value] of Object.entries(fields)) {
-    const problem = problemOf(columns[key]?.type, value);
-    if (problem !== undefined) problems[key] = problem;
-  }
-  for (const [key, { required }] of Object.entries(columns))
-    if (required && isEmpty(fields[key]) && (complete || key in fields)) missing[key] = 'must not be empty';
-  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'The directory does not accept', problems);
-  if (Object.keys(missing).length > 0) throw refuseFields('MISSING_FIELD', 'The directory requires', missing);
+  const told = { accepts: 'The directory does not accept', requires: 'The directory requires' };
+  assertFits({ ...told, known: ldapFields(open.options) }, fields, complete, (value, def) => {
+    if (isEmpty(value)) return undefined;
+    return problemOf(value, def) ?? (Array.isArray(value) && def.type !== 'list' ? 'is a list' : undefined);
+  });
   const hasDates = Object.keys(fields).some((key) => columns[key]?.type === 'date');
   const schema = hasDates ? (await readFacts(open, signal)).schema : undefined;
   return Object.entries(fields).flatMap(([key, value]): Changed[] => {
@@ -256,17 +260,6 @@ async function valuesOf(
 function written(type: string, value: unknown, isTime: boolean): string {
   if (type === 'boolean') return String(value).toUpperCase();
   return type === 'date' && isTime ? `${String(value).replaceAll('-', '')}000000Z` : String(value);
-}
-
-function problemOf(type: string | undefined, value: FieldValue): string | undefined {
-  if (type === undefined) return 'is not a field of this HRIS';
-  if ([value].flat().some((one) => typeof one === 'string' && one.includes('\0'))) return 'holds a NUL character';
-  if (type === 'date' && !isEmpty(value) && !/^\d{4}-\d{2}-\d{2}$/.test(String(value))) return 'is not a date';
-  return Array.isArray(value) && type !== 'list' ? 'is a list' : undefined;
-}
-
-function isEmpty(value: FieldValue | undefined): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /** Names the fields that the directory's words name, or adds its words without the values that were sent. */

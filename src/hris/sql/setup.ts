@@ -4,7 +4,15 @@ import type { FieldsInUse, SetupStatement } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
 import { describeTable, userOf } from './describe.ts';
 import { openSqlDatabase } from './open-database.ts';
-import { directoryView, GONE_AT, landingKeys as key, type LandingTable, narrowed, type SqlOptions } from './options.ts';
+import {
+  directoryView,
+  GONE_AT,
+  landingKeys as key,
+  type LandingTable,
+  narrowed,
+  type RequisitionTable,
+  type SqlOptions,
+} from './options.ts';
 
 type Dialect = SqlDatabase['dialect'];
 
@@ -126,13 +134,15 @@ function mariadbTable(options: SqlOptions): RawBuilder<unknown>[] {
 }
 
 function requisitionTable({ requisitions }: SqlOptions, types: Types): RawBuilder<unknown>[] {
-  if (requisitions === undefined) return [];
-  return [
-    sql`create table if not exists ${sql.table(requisitions.table)} (
-      ${fieldColumns(requisitions, types)}
-      ${sql.ref(requisitions.idColumn)} ${sql.raw(types.key)} primary key
-    )`,
-  ];
+  return requisitions === undefined ? [] : [listTable(requisitions, types)];
+}
+
+function listTable({ table, idColumn, columns }: ListTable, types: Types): RawBuilder<unknown> {
+  const others = Object.entries(columns).filter(([, { column }]) => column !== idColumn);
+  return sql`create table if not exists ${sql.table(table)} (
+      ${fieldColumns({ columns: Object.fromEntries(others) }, types)}
+      ${sql.ref(idColumn)} ${sql.raw(types.key)} primary key
+    )`;
 }
 
 function landingTables(options: Pick<SqlOptions, 'landing'>, types: Types): RawBuilder<unknown>[] {
@@ -186,8 +196,12 @@ export async function setupOf(given: SqlOptions, inUse: FieldsInUse): Promise<Se
       if (table === undefined) continue;
       statements.push(...withSubject(stream, landing(dialect, { stream, table }, await columnsOf(table.table))));
     }
-    for (const list of listsIn(options))
-      statements.push(...withSubject(list.stream, listTable(dialect, list, await columnsOf(list.table))));
+    for (const [stream, list] of listsIn(options)) {
+      const there = await columnsOf(list.table);
+      const made =
+        there.size === 0 ? [listTable(list, TYPES[dialect])] : missingFields(dialect, list.table, list.columns, there);
+      statements.push(...withSubject(stream, made));
+    }
     const rights = rightsOf(given.url, dialect, options, Object.keys(inUse.landing));
     return [...statements, ...rights].map(({ subject, statement }) => ({
       subject,
@@ -251,36 +265,18 @@ function landing(
 }
 
 /** A table that is only read: of open positions, or of files that become candidates. */
-interface ListTable {
-  stream: string;
-  table: string;
-  idColumn: string;
-  /** Column types by name. */
-  types: Record<string, Column['type']>;
-}
+type ListTable = Pick<RequisitionTable, 'table' | 'idColumn' | 'columns'>;
 
-function listsIn({ requisitions, resumes }: SqlOptions): ListTable[] {
-  const fields = Object.values(requisitions?.columns ?? {}).map(({ column, type }) => [column, type] as const);
-  const links = { [resumes?.jobColumn ?? '']: 'text', [resumes?.urlColumn ?? '']: 'text' } as const;
-  return [
-    ...(requisitions === undefined
-      ? []
-      : [{ ...requisitions, stream: 'requisitions', types: Object.fromEntries(fields) }]),
-    ...(resumes === undefined ? [] : [{ ...resumes, stream: 'resumes', types: links }]),
-  ];
-}
-
-function listTable(
-  dialect: Dialect,
-  { table, idColumn, types }: ListTable,
-  there: ReadonlySet<string>,
-): RawBuilder<unknown>[] {
-  const own = TYPES[dialect];
-  const columns = Object.entries(types).filter(([column]) => column !== idColumn && !there.has(column));
-  if (there.size > 0) return columns.map(([column, type]) => addColumn(table, column, own[type]));
-  const parts = columns.map(([column, type]) => sql`${sql.ref(column)} ${sql.raw(own[type])}`);
-  const id = sql`${sql.ref(idColumn)} ${sql.raw(own.key)} primary key`;
-  return [sql`create table ${sql.table(table)} (\n${sql.join([id, ...parts], sql`,\n`)}\n)`];
+/** By stream. */
+function listsIn({ requisitions, resumes }: SqlOptions): [string, ListTable][] {
+  const lists: [string, ListTable][] = [];
+  if (requisitions !== undefined) lists.push(['requisitions', requisitions]);
+  if (resumes !== undefined) {
+    const link = { type: 'text', required: false } as const;
+    const columns = { job: { ...link, column: resumes.jobColumn }, url: { ...link, column: resumes.urlColumn } };
+    lists.push(['resumes', { ...resumes, columns }]);
+  }
+  return lists;
 }
 
 function missingFields(
@@ -320,8 +316,8 @@ function rightsOf(url: string, dialect: Dialect, options: SqlOptions, streams: r
     if (at === undefined) return [];
     return withSubject(stream, [sql`grant select, insert, update, delete on ${sql.table(at)} to ${to}`]);
   });
-  const read = listsIn(options).flatMap(({ stream, table: list }) =>
-    withSubject(stream, [sql`grant select on ${sql.table(list)} to ${to}`]),
+  const read = listsIn(options).flatMap(([stream, list]) =>
+    withSubject(stream, [sql`grant select on ${sql.table(list.table)} to ${to}`]),
   );
   return [...withSubject('employee', ofEmployees), ...landed, ...read];
 }
