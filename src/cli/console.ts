@@ -15,7 +15,6 @@ interface ConsoleFlags {
   port?: number;
   host?: string;
   access?: string;
-  readOnly?: boolean;
   as?: string;
 }
 
@@ -31,9 +30,8 @@ function defineConsole(command: Command): void {
     .option('--port <n>', 'port of the pages (default 8790, or HIREBRIDGE_CONSOLE_PORT; 0 takes a free one)', port)
     .option('--access <file>', 'file with the people who may sign in, by token or OpenID Connect, and their roles')
     .option('--host <address>', 'address to listen on (default 127.0.0.1); others need --access')
-    .option('--read-only', 'show the pages without buttons that change anything')
     .option(...AS)
-    .addHelpText('after', example('hirebridge console --read-only', 'hirebridge console --access console.yaml'))
+    .addHelpText('after', example('hirebridge console', 'hirebridge console --access console.yaml'))
     .action(runConsole);
 }
 
@@ -49,7 +47,6 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
       access,
       temporalUi: config.HIREBRIDGE_TEMPORAL_UI,
       ...(flags.host === undefined ? {} : { host: flags.host }),
-      readOnly: flags.readOnly === true,
       port: flags.port ?? usualPort,
       log: createLogger('console'),
       act: (use) => withClient(places, use),

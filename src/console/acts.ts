@@ -9,7 +9,6 @@ import { explainIssues, problemAt, readYamlFile, refuse, type YamlFile } from '.
 
 /** The signed-in person of a request. */
 export interface Viewer extends Person {
-  readOnly: boolean;
   /** Included in every form and sent back with it. */
   csrf: string;
 }
@@ -76,23 +75,16 @@ export type ActName = keyof typeof ACTS;
 
 /** Whether the viewer may do this for the tenant; without one, for the whole fleet. */
 export function mayDo(c: Asked, name: ActName, tenantId?: string): boolean {
-  const { readOnly, grants } = c.get('viewer');
-  const { needs } = ACTS[name];
-  return may({ grants }, needs, tenantId) && (!readOnly || needs === 'viewer');
+  return may(c.get('viewer'), ACTS[name].needs, tenantId);
 }
 
-/** Checks the right to act, and returns the name to act under. @throws ConnectorError NOT_ALLOWED, CONSOLE_READ_ONLY */
+/** Checks the right to act, and returns the name to act under. @throws ConnectorError NOT_ALLOWED */
 export function allow(c: Asked, name: ActName, tenantId?: string): string {
-  const { by, readOnly, grants } = c.get('viewer');
-  if (mayDo(c, name, tenantId)) return by;
-  const { needs } = ACTS[name];
-  const isRole = !may({ grants }, needs, tenantId);
+  if (mayDo(c, name, tenantId)) return c.get('viewer').by;
   throw rejected(
-    readOnly && !isRole ? 'CONSOLE_READ_ONLY' : 'NOT_ALLOWED',
-    isRole
-      ? `This needs the role ${needs} for ${tenantId ?? 'all tenants'}, and nothing was done. The people who ` +
-          'maintain the access file can give it to you.'
-      : 'This console is read only, and nothing was done. Start it without --read-only, or use the command.',
+    'NOT_ALLOWED',
+    `This needs the role ${ACTS[name].needs} for ${tenantId ?? 'all tenants'}, and nothing was done. The people who ` +
+      'maintain the access file can give it to you.',
   );
 }
 

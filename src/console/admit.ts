@@ -15,7 +15,6 @@ import { page } from './layout.ts';
 export interface AdmissionOptions {
   /** Who may enter. Without an address, the console answers only on loopback. */
   access: Pick<Access, 'tokens' | 'oidc'> & { url?: URL };
-  readOnly: boolean;
   log: Logger;
   /** A monotonic clock in milliseconds; the process's own unless a test replaces it. */
   clock?: () => number;
@@ -88,7 +87,7 @@ async function readForm(c: Asked, next: () => Promise<void>, origin: string) {
  * answer, is exchanged for a session at once, so that neither remains in an address that a browser keeps.
  */
 export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
-  const { access, readOnly, log, clock = () => performance.now() } = options;
+  const { access, log, clock = () => performance.now() } = options;
   const sessions = createSessions(clock);
   const oidc = access.oidc === undefined || access.url === undefined ? undefined : createOidc(access.oidc, access.url);
   const isSecure = access.url?.protocol === 'https:';
@@ -132,7 +131,7 @@ export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
   app.use(async (c, next) => {
     const session = sessions.find(getCookie(c, named(c, 'console')) ?? '', { isUse: !isRefresh(c) });
     if (session === undefined) return signInPage(c, { access, oidc }, 401);
-    c.set('viewer', { ...session, readOnly });
+    c.set('viewer', session);
     if (c.req.method === 'POST' && !isSame(c.get('form').get('csrf') ?? '', session.csrf)) throw stale();
     return actingAs(session.actor, next);
   });

@@ -70,7 +70,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   }) as Server;
   await listen(server, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
-  log.info({ url, readOnly: options.readOnly }, 'console');
+  log.info({ url }, 'console');
   return {
     url,
     close: async () => {

@@ -73,8 +73,7 @@ ${main}
 }
 
 function frameOf(viewer: Viewer): Html {
-  const mode = viewer.readOnly ? html`<span class="badge accent">read only</span>` : '';
-  return html`<p class="inline">${mode} <span>Signed in as ${viewer.by}</span></p>
+  return html`<p class="inline"><span>Signed in as ${viewer.by}</span></p>
   <form role="none" method="post" action="/sign-out">
     <input type="hidden" name="csrf" value="${viewer.csrf}"><button class="quiet">Sign out</button>
   </form>`;
@@ -95,12 +94,9 @@ export function actForm(
   name: ActName,
   { tenant, to, does, body = '', look = '' }: { tenant?: string; to: string; does: string; body?: Cell; look?: string },
 ): Cell {
-  const { readOnly, csrf } = c.get('viewer');
-  if (!mayDo(c, name, tenant))
-    return html`<span class="soft">${does}:
-${readOnly ? 'not here, this console is read only' : 'not with your role'}</span>`;
+  if (!mayDo(c, name, tenant)) return html`<span class="soft">${does}: not with your role</span>`;
   return html`<form role="none" method="post" action="${to}">
-    <input type="hidden" name="csrf" value="${csrf}">${body}<button class="${look}">${does}</button>
+    <input type="hidden" name="csrf" value="${c.get('viewer').csrf}">${body}<button class="${look}">${does}</button>
   </form>`;
 }
 

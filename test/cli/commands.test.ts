@@ -11,7 +11,7 @@ test.each([
   ['up', 'hirebridge up'],
   ['serve', 'hirebridge serve --host'],
   ['worker', 'hirebridge worker'],
-  ['console', 'hirebridge console --read-only'],
+  ['console', 'hirebridge console --access'],
   ['hire', 'Commands:'],
   ['hold', 'Commands:'],
   ['status', 'hirebridge status'],

@@ -128,12 +128,12 @@ test('people who were observed are started from a day that can be read alone', a
   expect(acts.filter(({ act }) => act.includes('start'))).toEqual([]);
 });
 
-test('a read-only console shows everything and does nothing', async () => {
-  const { store, signIn } = await openConsole({ readOnly: true });
+test('a viewer is shown everything and does nothing', async () => {
+  const { store, signIn } = await openConsole({ grants: [{ role: 'viewer', tenants: 'all' }] });
   const { holdId } = await openHold(store, HOLD);
   const visitor = await signIn();
   const { text } = await visitor.get(`/holds/${holdId}`);
-  expect(text).toContain('read only');
+  expect(text).toContain('not with your role');
   expect(text).not.toMatch(/<button>(retry|cancel)/);
   const answer = await visitor.post(`/holds/${holdId}/answer`, { answer: 'retry' });
   expect([answer.status, (await readHold(store, holdId))?.answered_at]).toEqual([403, null]);

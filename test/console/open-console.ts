@@ -37,7 +37,6 @@ export interface Visitor {
 }
 
 interface Wanted {
-  readOnly?: boolean;
   /** Who has the token; an admin of everything where absent. */
   grants?: readonly Grant[];
   access?: StartOptions['access'];
@@ -52,7 +51,6 @@ interface Wanted {
 
 /** The console on a port of its own over a SQLite store in a file; only Temporal is not there. */
 export async function openConsole({
-  readOnly = false,
   isAway = false,
   grants = [{ role: 'admin', tenants: 'all' }],
   ...world
@@ -68,7 +66,6 @@ export async function openConsole({
     access: world.access ?? { tokens: [{ by: 'ann', token: TOKEN, grants }], oidc: undefined },
     temporalUi: undefined,
     ...(world.clock === undefined ? {} : { clock: world.clock }),
-    readOnly,
     places: { dataDir, tenantsDir },
     store,
     log: createRootLogger({ write: (line) => void logged.push(line) }, 'info'),

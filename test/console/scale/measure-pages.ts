@@ -44,7 +44,6 @@ export async function openPages(
     port: 0,
     access: { tokens: [{ by: 'ann', token: TOKEN, grants: [{ role: 'admin', tenants: 'all' }] }], oidc: undefined },
     temporalUi: undefined,
-    readOnly: false,
     places: { dataDir: '/nowhere', tenantsDir: '/nowhere' },
     store,
     log: createRootLogger({ write: () => undefined }, 'error'),
