@@ -4,12 +4,6 @@ import { collectionEnvironments, requestCollection } from '../partner/openapi/co
 import { openApiDocument } from '../partner/openapi/openapi.ts';
 import { example } from './command.ts';
 
-interface OpenApiFlags {
-  yaml?: boolean;
-  production?: string;
-  sandbox?: string;
-}
-
 export const commands = { openapi: defineOpenApi, collection: defineCollection };
 
 function defineOpenApi(command: Command): void {
@@ -17,27 +11,15 @@ function defineOpenApi(command: Command): void {
     .description('Write the OpenAPI 3.1.0 document of the partner API, as this version reads its specification.')
     .option('--json', 'as JSON (default)')
     .addOption(command.createOption('--yaml', 'as YAML').conflicts('json'))
-    .option('--production <url>', 'base URL to name as the production server')
-    .option('--sandbox <url>', 'base URL to name as the sandbox server')
     .addHelpText('after', example('hirebridge openapi --yaml > partner-api.yaml'))
     .action(runOpenApi);
 }
 
-async function runOpenApi({ yaml, production, sandbox }: OpenApiFlags): Promise<void> {
-  const document = openApiDocument({
-    ...(production === undefined ? {} : { production }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-  });
-
+async function runOpenApi({ yaml }: { yaml?: boolean }): Promise<void> {
+  const document = openApiDocument();
   const text =
     yaml === true ? stringify(document, { aliasDuplicateObjects: false }) : JSON.stringify(document, null, 2);
   process.stdout.write(`${text.trimEnd()}\n`);
-}
-
-interface CollectionFlags {
-  environment?: 'production' | 'sandbox';
-  production?: string;
-  sandbox?: string;
 }
 
 function defineCollection(command: Command): void {
@@ -48,8 +30,6 @@ function defineCollection(command: Command): void {
         .createOption('--environment <name>', 'the environment instead: address and key to import beside it')
         .choices(['production', 'sandbox']),
     )
-    .option('--production <url>', 'base URL of the production environment')
-    .option('--sandbox <url>', 'base URL of the sandbox environment')
     .addHelpText(
       'after',
       example(
@@ -60,7 +40,7 @@ function defineCollection(command: Command): void {
     .action(runCollection);
 }
 
-async function runCollection({ environment, ...addresses }: CollectionFlags): Promise<void> {
-  const wanted = environment === undefined ? requestCollection() : collectionEnvironments(addresses)[environment];
+async function runCollection({ environment }: { environment?: 'production' | 'sandbox' }): Promise<void> {
+  const wanted = environment === undefined ? requestCollection() : collectionEnvironments()[environment];
   process.stdout.write(`${JSON.stringify(wanted, null, 2)}\n`);
 }

@@ -25,7 +25,7 @@ test.each<[string[], string[]]>([
   ],
   [['mapping', 'show', 'acme', '--j'], ['--json']],
   [['--tenants', './here', 'freez'], ['freeze']],
-  [['openapi', '--production', ''], []],
+  [['sync', '--one', ''], []],
   [
     ['completion', ''],
     ['bash', 'zsh', 'fish'],
