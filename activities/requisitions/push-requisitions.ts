@@ -8,7 +8,7 @@ import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { Job, JobInput } from '../../src/partner/contract/jobs.ts';
 import { instantOf } from '../../src/partner/contract/shapes.ts';
-import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
+import { mappedTargets, missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
@@ -397,7 +397,7 @@ function mayBeOurs(jobs: readonly ListedJob[], reference: string, sentAt: number
 
 /** Custom fields of the job whose value differs from the requisition's. */
 function changedValues(wanted: readonly TargetValue[], { values }: ListedJob): TargetValue[] {
-  return wanted.filter(({ customFieldId, value }) => !isSame(values.get(customFieldId), value));
+  return wanted.filter((one) => missingTargets([one], values).length > 0);
 }
 
 function isSame(shown: unknown, wanted: FieldValue): boolean {

@@ -109,12 +109,22 @@ export function missingTargets(expected: readonly TargetValue[], shown: Readonly
  * number perhaps as decimal text.
  */
 function isSameValue(shown: unknown, sent: TargetValue['value']): boolean {
-  if (Array.isArray(sent)) return shown === JSON.stringify(sent) || JSON.stringify(shown) === JSON.stringify(sent);
+  if (Array.isArray(sent))
+    return JSON.stringify(sent) === (typeof shown === 'string' ? plainJson(shown) : JSON.stringify(shown));
   // Number() turns an empty text or an empty list into zero.
   const isNumeral = typeof shown === 'number' || (typeof shown === 'string' && shown.trim() !== '');
   if (typeof sent === 'number') return isNumeral && Number(shown) === sent;
   // An empty field must not equal the text "null", which may be a name.
   return ['string', 'number', 'boolean'].includes(typeof shown) && String(shown) === String(sent);
+}
+
+/** Without the blanks and escapes that other writers of JSON use. */
+function plainJson(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a later mapping changes in an existing employee. */

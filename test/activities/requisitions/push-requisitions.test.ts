@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import type { Job } from '../../../src/partner/contract/jobs.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { answerHold, closeHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
@@ -29,6 +30,33 @@ test('afterwards custom fields are kept equal; what the API cannot edit is named
   expect((await jobsOf('R-1'))[0]?.customFields?.[costCentreId]?.value).toBe('K-2');
   const [left] = await readQuarantine(store, key);
   expect(left).toMatchObject({ record_key: 'R-2', reason: expect.stringMatching(/^not writable in job \d+: title$/) });
+});
+
+/** A partner whose list of jobs shows every value of a custom field in this spelling. */
+function spelling(partner: PartnerClient, spell: (value: unknown) => unknown): PartnerClient {
+  const readAll = async (...[endpoint, ...rest]: Parameters<PartnerClient['readAll']>) => {
+    const read = await partner.readAll(endpoint, ...rest);
+    for (const { customFields } of (endpoint.id === 'jobs.list' ? read.items : []) as Job[])
+      for (const field of Object.values(customFields ?? {})) field.value = spell(field.value);
+    return read;
+  };
+  return { ...partner, readAll } as PartnerClient;
+}
+
+// Section 2.5: a number is kept as a decimal, a multi-select as a JSON-stringified array.
+test.each([
+  ['a decimal with zeros', { fieldType: 'number' as const }, 1200.5, '1200.50'],
+  ['JSON with blanks', { fieldType: 'multi-select' as const, options: ['A', 'B'] }, ['A', 'B'], '["A", "B"]'],
+])('a job that shows a value as %s is not written again', async (_what, form, costCentre, shown) => {
+  const { open, run, sandbox } = await requisitionWorld(
+    (partner) => spelling(partner, (value) => (String(value).startsWith('R-') ? value : shown)),
+    form,
+  );
+  open.push(requisition('R-1', { costCentre }));
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  const before = (await sandbox.control.ledger({ kind: 'effect' })).length;
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+  expect((await sandbox.control.ledger({ kind: 'effect' })).length).toBe(before);
 });
 
 test('one that misses what a job needs is left out with its reason, and the others are made', async () => {

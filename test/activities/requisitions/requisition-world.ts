@@ -4,6 +4,7 @@ import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import type { Requisition } from '../../../src/hris/port.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import type { CustomFieldDefinition } from '../../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { writeFailpoints } from '../../../src/store/open-store.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -12,11 +13,14 @@ import { failpoints, Killed, killablePartner } from '../killable.ts';
 import { GIVE_UP_MS, pushDeps } from '../push-deps.ts';
 
 /** Open requisitions of an HRIS in memory; a real partner over sockets, a real store whose clock the test owns. */
-export async function requisitionWorld(wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner) {
+export async function requisitionWorld(
+  wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner,
+  costCentre: ValueForm = { fieldType: 'text' },
+) {
   const sandbox = await openSandbox({ jobs: 1, candidates: 0 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const referenceId = await defineField(sandbox.partner, 'Requisition');
-  const costCentreId = await defineField(sandbox.partner, 'Cost centre');
+  const costCentreId = await defineField(sandbox.partner, 'Cost centre', costCentre);
   const points = failpoints();
   const clock = { now: 1_700_000_000_000 };
   const plugins = [writeFailpoints(points.pass)];
@@ -45,8 +49,14 @@ export async function requisitionWorld(wrap: (partner: PartnerClient) => Partner
   };
 }
 
-async function defineField(partner: PartnerClient, fieldLabel: string): Promise<string> {
-  const body = { entityType: 'job' as const, fieldLabel, fieldType: 'text' as const, parentSection: 'Job Overview' };
+type ValueForm = Pick<CustomFieldDefinition, 'fieldType' | 'options'>;
+
+async function defineField(
+  partner: PartnerClient,
+  fieldLabel: string,
+  form: ValueForm = { fieldType: 'text' },
+): Promise<string> {
+  const body = { entityType: 'job' as const, fieldLabel, parentSection: 'Job Overview', ...form };
   return String((await partner.customFields.create({ body })).data.id);
 }
 
