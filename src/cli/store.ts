@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { storeFile, storeUrl } from '../config.ts';
+import { readConfig, storeFile, storeUrl } from '../config.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { noteHeadsRestored } from '../store/audit.ts';
-import { backUp, noteRestored, restore } from '../store/backups.ts';
-import { ERASURES_FILE, eraseRestored, readErasures } from '../store/erase-restored.ts';
+import { backUp, eraseAgain, noteRestored, restore } from '../store/backups.ts';
+import { ERASURES_FILE, readErasures } from '../store/erase-restored.ts';
 import { migrateStore, type PendingMigration } from '../store/migrate.ts';
 import { openStore } from '../store/open-store.ts';
 import { listLostKeys } from '../store/sealed-values.ts';
@@ -73,7 +73,7 @@ async function runRestore(
       ? 'Was the store in Postgres restored, and is nothing running on it yet?'
       : `Replace ${file} with ${backup}?`;
   if (!(await isConfirmed(options, question))) return;
-  const kept =
+  const { kept, unread } =
     file === undefined
       ? await noteOnly(dataDir, byOf(options))
       : await putBack(file, backup, { by: byOf(options), dataDir });
@@ -84,6 +84,11 @@ async function runRestore(
         `their data keys are not in ${file === undefined ? 'the table data_keys' : keysBeside(file)}. Put them back ` +
         'from their copy before you start anything.',
     );
+  if (unread > 0)
+    warn(
+      `the text of ${unread} ${unread === 1 ? 'question' : 'questions'} was deleted: no data key opens it, and it ` +
+        'may name somebody who was erased. What each is about and its answers are there: hirebridge hold list',
+    );
   const before = kept === undefined ? '' : `The old store is kept: ${kept}\n`;
   say(
     options,
@@ -93,24 +98,23 @@ async function runRestore(
   );
 }
 
-async function putBack(
-  file: string,
-  backup: string | undefined,
-  { by, dataDir }: { by: string; dataDir: string },
-): Promise<string | undefined> {
+async function putBack(file: string, backup: string | undefined, { by, dataDir }: { by: string; dataDir: string }) {
   const erased = await readErasures(join(dataDir, ERASURES_FILE));
-  const { kept } = await restore(file, resolve(backup ?? ''), by, erased);
+  const restored = await restore(file, resolve(backup ?? ''), by, erased, readConfig().HIREBRIDGE_KEYS);
   const store = await openStore(storeUrl(dataDir));
   await noteHeadsRestored(store, dataDir).finally(() => store.close());
-  return kept;
+  return restored;
 }
 
-async function noteOnly(dataDir: string, by: string): Promise<undefined> {
-  const store = await openStore(storeUrl(dataDir));
+async function noteOnly(dataDir: string, by: string) {
+  const url = storeUrl(dataDir);
+  const store = await openStore(url);
   try {
-    await eraseRestored(store, await readErasures(join(dataDir, ERASURES_FILE)));
+    const erased = await readErasures(join(dataDir, ERASURES_FILE));
+    const unread = await eraseAgain(store, url, erased, readConfig().HIREBRIDGE_KEYS);
     await noteRestored(store, by);
     await noteHeadsRestored(store, dataDir);
+    return { kept: undefined, unread };
   } finally {
     await store.close();
   }

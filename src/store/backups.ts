@@ -7,8 +7,9 @@ import { ConnectorError, rejected } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { takeErasures } from './erasures.ts';
-import { didChange, openStore, openTables, type Store, type StoreTables, sameHire } from './open-store.ts';
+import { countOf, didChange, openStore, openTables, type Store, type StoreTables, sameHire } from './open-store.ts';
 import { readMarks } from './person-marks.ts';
+import { openRestored, UNREADABLE } from './sealed-values.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
 /** Named as the actor if hirebridge notices a restore that no person announced. */
@@ -48,15 +49,17 @@ export async function backUp(file: string, target: string): Promise<void> {
 }
 
 /**
- * Replaces the store with a backup. The store before is kept beside it, under the name in `kept`.
- * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, COPY_FAILED, STORE_TOO_NEW
+ * Replaces the store with a backup. The store before is kept beside it, under the name in `kept`; `unread`: see
+ * `eraseAgain`.
+ * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, COPY_FAILED, STORE_TOO_NEW, KEY_MISSING
  */
 export async function restore(
   file: string,
   backup: string,
   by: string,
   erasures: readonly ErasedSince[] = [],
-): Promise<{ kept: string | undefined }> {
+  keys?: string,
+): Promise<{ kept: string | undefined; unread: number }> {
   const unsound = existsSync(backup) ? unsoundness(backup) : 'there is no such file';
   if (unsound !== undefined) throw storeUnsound(backup, unsound);
   const isThere = existsSync(file);
@@ -73,13 +76,20 @@ export async function restore(
   try {
     // Check first, so that no other kind of file, and no store of a newer version, ever replaces the store.
     if (!(await isStore(ready))) throw storeUnsound(backup, 'hirebridge has no tables in it');
-    const store = await openStore(`sqlite:${ready}`);
-    await eraseAgain(store, isThere ? file : undefined, erasures)
-      .then(() => noteRestored(store, by))
-      .finally(() => store.close());
+    const url = `sqlite:${ready}`;
+    const store = await openStore(url);
+    let unread: number;
+    try {
+      const known = isThere && unsoundness(file) === undefined ? await erasedIn(file) : undefined;
+      await takeErasures(store, known?.rows ?? []);
+      unread = await eraseAgain(store, url, [...(known?.erased ?? []), ...erasures], keys);
+      await noteRestored(store, by);
+    } finally {
+      await store.close();
+    }
     const kept = `${file}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
     await replaceSqlite(file, ready, kept);
-    return { kept: isThere ? kept : undefined };
+    return { kept: isThere ? kept : undefined, unread };
   } catch (error) {
     await removeSqlite(ready);
     throw error;
@@ -90,11 +100,25 @@ async function removeSqlite(file: string): Promise<void> {
   for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
 }
 
-/** Erases again the people whom the replaced store, or the list beside it, names as erased. */
-async function eraseAgain(store: Store, before: string | undefined, listed: readonly ErasedSince[]): Promise<void> {
-  const known = before === undefined || unsoundness(before) !== undefined ? undefined : await erasedIn(before);
-  await takeErasures(store, known?.rows ?? []);
-  await eraseRestored(store, [...(known?.erased ?? []), ...listed]);
+/**
+ * Erases again who was erased since the backup, from a store at `url` that was just put back. `keys`: the reference to
+ * the keys of people's values. Returns how many questions have lost their text, because no key opens it and it may name
+ * somebody who was erased.
+ * @throws ConnectorError KEY_MISSING
+ */
+export async function eraseAgain(
+  store: Store,
+  url: string,
+  erased: readonly ErasedSince[],
+  keys: string | undefined,
+): Promise<number> {
+  const sealing = await openRestored(url, keys);
+  try {
+    await eraseRestored(sealing === undefined ? store : { ...store, sealing }, erased);
+  } finally {
+    await sealing?.database.close();
+  }
+  return countOf(store.kysely.selectFrom('holds').where('message', '=', UNREADABLE));
 }
 
 async function erasedIn(file: string): Promise<{ erased: ErasedSince[]; rows: ErasureRow[] } | undefined> {

@@ -5,7 +5,7 @@ import { type Store } from './open-store.ts';
 import { handOverRecorded, recordedBy } from './people.ts';
 import { type PersonIds, sizeOf } from './person-marks.ts';
 import type { Tables } from './schema.ts';
-import { sealedSet } from './sealed-values.ts';
+import { openedQuestion, sealedSet } from './sealed-values.ts';
 import {
   allIds,
   employeeIds,
@@ -368,7 +368,7 @@ async function erasePlace(
   if (keep === undefined) return void (await sql`delete from ${sql.table(table)} where ${where(of)}`.execute(kysely));
   const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${where(of)}`.execute(kysely);
   for (const row of rows) {
-    const stays = keep(row, of);
+    const stays = keep(table === 'holds' ? await openedQuestion({ sealing }, row) : row, of);
     if (stays === undefined) continue;
     const isRow = sql.join(
       key.map((column) => sql`${sql.ref(column)} = ${row[column]}`),

@@ -71,7 +71,9 @@ export interface Sealing {
 const MARK = 'sealed:';
 /** How long another process may continue to encrypt with a replaced key. */
 const CURRENT_MS = 5_000;
-const WITHOUT_VALUE: ReadonlySet<string> = new Set(['{}', '[]', 'null', '""']);
+/** What stands for the text of a question that nobody can read any more. */
+export const UNREADABLE = 'The data key of this text is gone, so that nobody can read it any more.';
+const WITHOUT_VALUE: ReadonlySet<string> = new Set(['{}', '[]', 'null', '""', UNREADABLE]);
 
 /**
  * Undefined if nothing is encrypted.
@@ -101,6 +103,31 @@ export async function openSealing(storeUrl: string, ref: string | undefined): Pr
   }
   await database.close();
   return undefined;
+}
+
+/**
+ * For a store that is being put back, whose data keys may still be elsewhere: undefined if they are.
+ * @throws ConnectorError KEY_MISSING, KEYS_INVALID
+ */
+export async function openRestored(storeUrl: string, ref: string | undefined): Promise<Sealing | undefined> {
+  return isAbsent(dataKeysUrl(storeUrl)) ? undefined : openSealing(storeUrl, ref);
+}
+
+/**
+ * A question with its text opened, where the store is read as it stands. A text that no key opens is lost to whoever
+ * changes the question: it may name the person who is taken out of it.
+ */
+export async function openedQuestion<Row extends Record<string, unknown>>(
+  { sealing }: { sealing?: Sealing | undefined },
+  question: Row,
+): Promise<Row> {
+  const text = String(question['message']);
+  if (!text.startsWith(MARK)) return question;
+  const opened = await sealing?.open(text).catch((error: unknown) => {
+    if (!isConnectorError(error, 'KEY_DESTROYED')) throw error;
+    return undefined;
+  });
+  return { ...question, message: opened?.plain ?? UNREADABLE };
 }
 
 async function openDataKeys(url: string): Promise<Database<Tables>> {
@@ -202,7 +229,7 @@ function openingPlugin(open: Sealing['open']): KyselyPlugin {
       return undefined;
     });
     if (opened === undefined) {
-      row[name] = 'The data key of this text is gone, so that nobody can read it any more.';
+      row[name] = UNREADABLE;
       return;
     }
     const { column, tenantId, plain } = opened;

@@ -6,7 +6,7 @@ import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type
 import { type Store } from './open-store.ts';
 import { handOverRecorded, recordedBy } from './people.ts';
 import { asksOthers, type FoundRows, NAMING_ACTS } from './person-data.ts';
-import { destroyDataKeys, listDataKeys, sealedSet } from './sealed-values.ts';
+import { destroyDataKeys, listDataKeys, openedQuestion, sealedSet } from './sealed-values.ts';
 import { withoutHires } from './shared-rows.ts';
 import { changeTenant, siblingsOf } from './tenant-states.ts';
 import type { ErasureRow } from './tenant-tables.ts';
@@ -59,6 +59,12 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
  * process died. A person whom another tenant has too stays with that tenant.
  */
 export async function eraseTenantRows(store: Store, tenantId: string): Promise<void> {
+  await eraseRows(store, tenantId);
+  // Makes the tenant's data in backups unreadable.
+  if (store.sealing !== undefined) await destroyDataKeys(store.sealing, tenantId);
+}
+
+async function eraseRows(store: Store, tenantId: string): Promise<void> {
   const { kysely } = store;
   await deleteSome(store, 'saved_plan_records', ofOwnPlans(tenantId));
   await kysely.transaction().execute(async (trx) => {
@@ -72,15 +78,14 @@ export async function eraseTenantRows(store: Store, tenantId: string): Promise<v
   }
   await erasePeople(store, tenantId);
   await sql`delete from leases where name = ${`events ${tenantId}`}`.execute(kysely);
-  // Makes the tenant's data in backups unreadable.
-  if (store.sealing !== undefined) await destroyDataKeys(store.sealing, tenantId);
 }
 
 /** Other tenants' questions that name hires of this one, and what stays of each. */
-async function questionsNaming({ kysely }: Pick<Store, 'kysely'>, tenantId: string) {
+async function questionsNaming(store: Pick<Store, 'kysely' | 'sealing'>, tenantId: string) {
   const { rows } = await sql<Record<string, unknown>>`
-    select * from holds where ${asksOthers(tenantId)}`.execute(kysely);
-  return rows.flatMap((row) => {
+    select * from holds where ${asksOthers(tenantId)}`.execute(store.kysely);
+  const opened = await Promise.all(rows.map((row) => openedQuestion(store, row)));
+  return opened.flatMap((row) => {
     const left = withoutHires(row, tenantId, () => true);
     return left === undefined ? [] : [{ of: row['tenant_id'], holdId: row['hold_id'], left }];
   });
@@ -176,7 +181,8 @@ export async function eraseRestoredTenant(
 ): Promise<boolean> {
   const appliedAt = await lastApplied(store, tenantId);
   if (appliedAt === undefined || appliedAt > askedAt) return false;
-  await eraseTenantRows(store, tenantId);
+  // Its data keys stay: the store that this one replaces may have the tenant anew, and the restore may yet fail.
+  await eraseRows(store, tenantId);
   if ((await erasingTenant(store, tenantId)) !== undefined) return true;
   if (landing !== undefined && (await findErasure(store, erasure)) === undefined)
     await eraseTenantOnceMore(store, { landing, tenantId }, { erasure, by, askedAt });

@@ -2,11 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { askErasure } from '../../src/store/erasures.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { openHold } from '../../src/store/holds.ts';
+import { listHolds, openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { saveJobs } from '../../src/store/jobs.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { completeIds, erasePersonRows } from '../../src/store/person-data.ts';
+import { personOf } from '../../src/store/person-marks.ts';
 import { noteProcess } from '../../src/store/processes.ts';
 import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
@@ -193,4 +196,64 @@ test('backup and restore say that the data keys of encrypted values are apart', 
   await its.close();
   const beside = await runCommand(['restore', copy, '--yes', '--data', other], env);
   expect(beside.stderr).toMatch(/values of acme in.*keys\.db/s);
+});
+
+/** An encrypted store with a question about two hires, of which one was erased after the backup was made. */
+async function erasedSince() {
+  const { data, store: bare } = await started();
+  await bare.close();
+  const env = { HIREBRIDGE_KEYS: `file:${join(data, 'keys')}` };
+  await runCommand(['keys', 'new'], env);
+  const url = `sqlite:${join(data, 'store.db')}`;
+  const store = await openStore(url, { keys: { ref: env.HIREBRIDGE_KEYS } });
+  await insertHires(store, [hire('9501'), hire('9777')]);
+  const details = { jobCandidateIds: ['9501', '9777'] };
+  const message = 'Kim asks about 9501 and 9777.';
+  await openHold(store, { tenantId: 'acme', code: 'HIRES_NOT_RESTORED', answers: [], message, details });
+  const copy = join(data, 'copy.db');
+  await runCommand(['backup', copy, '--data', data], env);
+  const subject = await completeIds(store, 'acme', personOf([{ kind: 'job-candidate', id: '9501' }]));
+  await askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+  await erasePersonRows(store, subject);
+  await store.close();
+  const restore = (settings: NodeJS.ProcessEnv) => runCommand(['restore', copy, '--yes', '--data', data], settings);
+  const question = async () => {
+    const opened = await openStore(url, { keys: { ref: env.HIREBRIDGE_KEYS } });
+    const [hold] = await listHolds(opened).finally(() => opened.close());
+    return { message: hold?.message, details: hold?.details };
+  };
+  return { data, url, env, restore, question };
+}
+
+const ONE_LEFT = '{"jobCandidateIds":["9777"]}';
+
+test('a restore takes an erased person out of the encrypted text of a question that names others', async () => {
+  const { url, env, restore, question } = await erasedSince();
+  expect(await restore(env)).toMatchObject({ code: 0, stderr: '' });
+  expect(await question()).toEqual({ message: 'Kim asks about erased and 9777.', details: ONE_LEFT });
+  const raw = await openStore(url);
+  onTestFinished(() => raw.close());
+  const [{ message } = {}] = await raw.kysely.selectFrom('holds').select('message').execute();
+  expect(message).toMatch(/^sealed:/);
+});
+
+test('a restore without the keys of encrypted questions is refused, and changes nothing', async () => {
+  const { data, restore, question } = await erasedSince();
+  const before = await question();
+  const { HIREBRIDGE_KEYS: _none, ...without } = process.env;
+  expect(await restore(without)).toMatchObject({ code: 1, stderr: expect.stringContaining('[KEY_MISSING]') });
+  expect(await question()).toEqual(before);
+  expect((await readdir(data)).filter((name) => /restored|before-/.test(name))).toEqual([]);
+});
+
+test('a text that no key opens loses its words if it may name an erased person, and restore says so', async () => {
+  const { data, env, restore, question } = await erasedSince();
+  const keys = join(data, 'keys.db');
+  await copyFile(keys, join(data, 'keys.copy'));
+  await rm(keys);
+  const { code, stderr } = await restore(env);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/1 question.*erased.*hirebridge hold list/s);
+  await copyFile(join(data, 'keys.copy'), keys);
+  expect(await question()).toEqual({ message: expect.stringContaining('nobody can read'), details: ONE_LEFT });
 });
