@@ -317,9 +317,8 @@ async function runStatus(options: Flags, command: Command): Promise<void> {
 
 async function runRotate(tenantId: string, options: Flags, command: Command): Promise<void> {
   const rotate = async (store: Store): Promise<string> => {
-    const { key_id: keyId } = await addDataKey(sealingIn(store), tenantId);
-    await audit(store, { by: byOf(options), tenantId, act: 'key-rotated', details: keyId });
-    return keyId;
+    const note = (keyId: string) => audit(store, { by: byOf(options), tenantId, act: 'key-rotated', details: keyId });
+    return (await addDataKey(sealingIn(store), tenantId, note)).key_id;
   };
   const dataKey = await withStore(command, rotate, tenantId);
   const next = 'A worker encrypts the values with it; hirebridge keys status shows when that is done.';

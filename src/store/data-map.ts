@@ -1,4 +1,4 @@
-import { SEALED } from './sealed-values.ts';
+import { SEALED } from './data-keys.ts';
 
 /**
  * Kinds of personal data that a column can hold. identity: names and birth dates. contact: how to reach the person.

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue, Side } from '../hire/hire.ts';
+import type { SEALED } from './data-keys.ts';
 import { changedRows, countOf, findsAny, has, onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
-import { type SEALED, sealed } from './sealed-values.ts';
+import { sealed } from './sealed-values.ts';
 import type { ConflictKind, FieldConflictRow } from './stream-tables.ts';
 import { ofStream, type StreamKey } from './streams.ts';
 

@@ -1,10 +1,5 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import {
-  type CompiledQuery,
-  type Kysely,
   type KyselyPlugin,
   type PluginTransformQueryArgs,
   type PluginTransformResultArgs,
@@ -15,32 +10,15 @@ import {
   sql,
   type UnknownRow,
 } from 'kysely';
-import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
-import { type Database, openDatabase } from '../sql/open-database.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
+import type { Database } from '../sql/open-database.ts';
 import { keyMissing, type MasterKeys, newKey, openKeys, seal, sealBroken, unseal } from '../vault/keys.ts';
-import { up as makeTable } from './migrations/widening/0181-data-keys.ts';
+import { assertKeysFit, assertNoneLost, hasNoKeys, MARK, openDataKeys, SEALED } from './data-keys.ts';
 import type { Row, Tables } from './schema.ts';
 
 // If HIREBRIDGE_KEYS is set, values of people are encrypted with a data key of their tenant. Writers pass such a value
 // through `sealed`; readers get it decrypted, because a plugin does so as rows leave the database. With SQLite the data
 // keys are outside the store, so that no copy of the store contains them.
-
-/** Columns that hold people's values, or words of an HR system that may, and are never compared. */
-export const SEALED = {
-  exchange_pairs: ['bases', 'sent', 'echoes'],
-  field_conflicts: ['partner_form', 'hris_form', 'partner_value', 'hris_value'],
-  foreign_writes: ['changes'],
-  hire_documents: ['reason'],
-  hire_steps: ['reason'],
-  holds: ['message'],
-  intents: ['pinned'],
-  jobs: ['record'],
-  lookup_rows: ['fields'],
-  plans: ['change'],
-  quarantine: ['reason'],
-  refusals: ['message'],
-  saved_plan_records: ['change'],
-} as const;
 
 type SealedColumn = {
   [Table in keyof typeof SEALED]: `${Table}.${(typeof SEALED)[Table][number]}`;
@@ -59,7 +37,10 @@ export interface Sealing {
   /** Where the data keys are: `keys.db` beside a SQLite store, or the Postgres store itself. */
   database: Database<Tables>;
   plugin: KyselyPlugin;
-  /** The key that encrypts a tenant's values from now on; makes the first one. */
+  /**
+   * The key that encrypts a tenant's values from now on; makes the first one.
+   * @throws ConnectorError DATA_KEY_MISSING
+   */
   current(tenantId: string): Promise<DataKey>;
   /** @throws ConnectorError KEY_DESTROYED, KEY_MISSING, SEAL_BROKEN */
   open(text: string): Promise<{ column: string; tenantId: string; plain: string }>;
@@ -67,8 +48,6 @@ export interface Sealing {
   forget(): void;
 }
 
-/** Every encrypted value begins with this, followed by the ids of its key and column. */
-const MARK = 'sealed:';
 /** How long another process may continue to encrypt with a replaced key. */
 const CURRENT_MS = 5_000;
 /** What stands for the text of a question that nobody can read any more. */
@@ -81,9 +60,8 @@ const WITHOUT_VALUE: ReadonlySet<string> = new Set(['{}', '[]', 'null', '""', UN
  */
 export async function openSealing(storeUrl: string, ref: string | undefined): Promise<Sealing | undefined> {
   const keys = openKeys(ref);
-  const url = dataKeysUrl(storeUrl);
-  if (keys === undefined && isAbsent(url)) return undefined;
-  const database = await openDataKeys(url);
+  if (keys === undefined && hasNoKeys(storeUrl)) return undefined;
+  const database = await openDataKeys(storeUrl);
   try {
     await writeOut(database);
     const used = await database.kysely
@@ -110,7 +88,7 @@ export async function openSealing(storeUrl: string, ref: string | undefined): Pr
  * @throws ConnectorError KEY_MISSING, KEYS_INVALID
  */
 export async function openRestored(storeUrl: string, ref: string | undefined): Promise<Sealing | undefined> {
-  return isAbsent(dataKeysUrl(storeUrl)) ? undefined : openSealing(storeUrl, ref);
+  return hasNoKeys(storeUrl) ? undefined : openSealing(storeUrl, ref);
 }
 
 /**
@@ -128,21 +106,6 @@ export async function openedQuestion<Row extends Record<string, unknown>>(
     return undefined;
   });
   return { ...question, message: opened?.plain ?? UNREADABLE };
-}
-
-async function openDataKeys(url: string): Promise<Database<Tables>> {
-  const database = openDatabase<Tables>(url, { ownerOnly: true, poolSize: 1 });
-  if (database.kind === 'sqlite') await makeTable(database.kysely as unknown as Kysely<unknown>);
-  return database;
-}
-
-function isAbsent(url: string): boolean {
-  return url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length));
-}
-
-function dataKeysUrl(storeUrl: string): string {
-  const [, file] = /^sqlite:(.+)$/.exec(storeUrl) ?? [];
-  return file === undefined || file === ':memory:' ? storeUrl : `sqlite:${join(dirname(file), 'keys.db')}`;
 }
 
 function sealingOf(
@@ -172,8 +135,9 @@ function sealingOf(
   const current = async (tenantId: string): Promise<DataKey> => {
     const recent = currents.get(tenantId);
     if (recent !== undefined && recent.until > performance.now()) return recent.key;
-    const row = (await latest(database, tenantId)) ?? (await addDataKey({ storeUrl, database, keys }, tenantId));
-    const found = await unwrapped(row);
+    const made = await latest(database, tenantId);
+    if (made !== undefined && recent === undefined) await assertKeysFit(storeUrl, database, tenantId);
+    const found = await unwrapped(made ?? (await addDataKey({ storeUrl, database, keys }, tenantId)));
     currents.set(tenantId, { key: found, until: performance.now() + CURRENT_MS });
     return found;
   };
@@ -279,19 +243,21 @@ function latest({ kysely }: Sealing['database'], tenantId: string): Promise<Row<
 }
 
 /**
- * Adds a tenant's data key, which encrypts from now on. If two are made at once, the first one counts.
+ * Adds a tenant's data key, which encrypts from now on. If two are made at once, the first one counts. `note` is called
+ * before, with the key's id: the key may be in another file than what is noted, so no transaction has both.
  * @throws ConnectorError DATA_KEY_MISSING if an earlier one is not there: nobody could put it back beside the new one
  */
 export async function addDataKey(
   { storeUrl, database, keys }: Pick<Sealing, 'storeUrl' | 'database' | 'keys'>,
   tenantId: string,
+  note?: (keyId: string) => Promise<void>,
 ): Promise<Row<'data_keys'>> {
-  const [lost] = await findLostKeys(storeUrl, database, sql`tenant_id = ${tenantId}`);
-  if (lost !== undefined) throw lostKey(lost);
+  await assertNoneLost(storeUrl, database, tenantId);
   const { kysely, now } = database;
   const nth = ((await latest(database, tenantId))?.nth ?? 0) + 1;
   const row = { key_id: randomBytes(8).toString('hex'), tenant_id: tenantId };
   const { keyId, bytes } = await keys.wrap(newKey(), about(row));
+  await note?.(row.key_id);
   await kysely
     .insertInto('data_keys')
     .values({ ...row, nth, wrapped: bytes.toString('base64'), master_key: keyId, made_at: now, swept_at: null })
@@ -317,57 +283,6 @@ export async function destroyDataKeys(sealing: Sealing, tenantId: string): Promi
 /** Empties SQLite's log into its file, so that a copy of the file has every key, and none that was destroyed. */
 async function writeOut({ kysely, kind }: Sealing['database']): Promise<void> {
   if (kind === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(kysely);
-}
-
-interface LostKey {
-  tenantId: string;
-  keyId: string;
-}
-
-/** Data keys that values in the store are encrypted with, and that are not where the store at this address looks. */
-export async function listLostKeys(storeUrl: string): Promise<LostKey[]> {
-  const url = dataKeysUrl(storeUrl);
-  const database = await openDataKeys(isAbsent(url) ? 'sqlite::memory:' : url);
-  try {
-    return await findLostKeys(storeUrl, database, sql`true`);
-  } finally {
-    await database.close();
-  }
-}
-
-async function findLostKeys(
-  storeUrl: string,
-  { kysely, kind }: Sealing['database'],
-  where: RawBuilder<unknown>,
-): Promise<LostKey[]> {
-  const found: { tenant_id: string; key_id: string }[] = [];
-  // One column at a time: a statement has a time limit, and SQLite's block this process.
-  for (const [table, columns] of Object.entries(SEALED)) {
-    const from = table === 'saved_plan_records' ? sql`saved_plan_records natural join saved_plans` : sql.table(table);
-    for (const column of columns) {
-      const at = sql.ref(column);
-      const used = sql<{ tenant_id: string; key_id: string }>`
-        select distinct tenant_id, substr(${at}, 8, 16) as key_id from ${from}
-        where ${where} and substr(${at}, 1, 7) = ${MARK}`;
-      if (kind === 'postgres') found.push(...(await used.execute(kysely)).rows);
-      else found.push(...readAside(storeUrl, used.compile(kysely)));
-    }
-  }
-  // Read afterwards: another process may just have made a key, and written with it.
-  const known = new Set((await kysely.selectFrom('data_keys').select('key_id').execute()).map((row) => row.key_id));
-  const lost = new Map(found.filter((row) => !known.has(row.key_id)).map((row) => [row.key_id, row.tenant_id]));
-  return [...lost].map(([keyId, tenantId]) => ({ tenantId, keyId }));
-}
-
-/** On a connection of its own, because the caller may be in a transaction of the store. */
-function readAside<Found>(storeUrl: string, { sql: text, parameters }: CompiledQuery<Found>): Found[] {
-  if (isAbsent(storeUrl)) return [];
-  const store = new DatabaseSync(storeUrl.slice('sqlite:'.length), { readOnly: true });
-  try {
-    return store.prepare(text).all(...(parameters as string[])) as Found[];
-  } finally {
-    store.close();
-  }
 }
 
 /** Look again after this long: a process without the keys, such as one of the previous version, may have written. */
@@ -477,18 +392,6 @@ function about({ key_id: keyId, tenant_id: tenantId }: Pick<Row<'data_keys'>, 'k
 
 function aboutValue(column: string, tenantId: string): string {
   return `${column} of ${tenantId}`;
-}
-
-function lostKey({ tenantId, keyId }: LostKey): ConnectorError {
-  return new ConnectorError({
-    code: 'DATA_KEY_MISSING',
-    action: 'retry',
-    message:
-      `Values of ${tenantId} are encrypted with data key ${keyId}, which is not there: keys.db was lost or is of ` +
-      'another installation, or the rows of data_keys were not restored (Postgres). Nothing is encrypted with a new ' +
-      'key, because it would be lost once the right keys are back. End hirebridge, put keys.db or these rows back ' +
-      `from their copy, and start it again. If there is no copy: hirebridge tenant remove ${tenantId} --erase`,
-  });
 }
 
 function destroyed(keyId: string): ConnectorError {

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { systemUser } from '../../src/places.ts';
@@ -78,4 +79,33 @@ test('keys rotate makes a data key of a tenant, status names it, and without key
   ]);
   expect((await runCommand(['audit', 'verify', ...places], env)).code).toBe(0);
   expect((await runCommand(['tenant', 'list', ...places])).stderr).toMatch(/HIREBRIDGE_KEYS is not set.*KEY_MISSING/s);
+});
+
+test('keys rotate is in the audit trail whichever of its two files it dies before it writes', async () => {
+  const [data, tenants] = [await scratchDir(), await tenantDir()];
+  const env = { HIREBRIDGE_KEYS: `file:${join(await scratchDir(), 'keys')}` };
+  const places = ['--data', data, '--tenants', tenants];
+  await runCommand(['keys', 'new'], env);
+  await runCommand(['tenant', 'apply', '--yes', '--unchecked', ...places], env);
+  const rotate = () => runCommand(['keys', 'rotate', 'acme', ...places], env);
+  const keys = async () =>
+    JSON.parse((await runCommand(['keys', 'status', '--json', ...places], env)).stdout) as object[];
+  const rows = async () => {
+    const { stdout } = await runCommand(['audit', 'export', 'acme', ...places], env);
+    return stdout.split('\n').filter((line) => line.includes('"key-rotated"')).length;
+  };
+  expect([await keys(), await rows()]).toEqual([[], 0]);
+  const dies = async (file: string, table: string): Promise<void> => {
+    const database = new DatabaseSync(join(data, file));
+    database.exec(`create trigger dies before insert on ${table} begin select raise(abort, 'dies'); end`);
+    expect((await rotate()).code).not.toBe(0);
+    database.exec('drop trigger dies');
+    database.close();
+  };
+  await dies('store.db', 'audit');
+  expect([await keys(), await rows()]).toEqual([[], 0]);
+  await dies('keys.db', 'data_keys');
+  expect([await keys(), await rows()]).toEqual([[], 1]);
+  expect((await rotate()).code).toBe(0);
+  expect([(await keys()).length, await rows()]).toEqual([1, 2]);
 });

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { backUp } from '../../src/store/backups.ts';
+import { listLostKeys, SEALED } from '../../src/store/data-keys.ts';
 import { readPairStates, savePair } from '../../src/store/exchange-pairs.ts';
 import { listConflicts, settleConflicts } from '../../src/store/field-conflicts.ts';
 import { listWrites, type NewWrite, recordWrites } from '../../src/store/foreign-writes.ts';
@@ -18,14 +19,7 @@ import { completeIds, erasePersonRows } from '../../src/store/person-data.ts';
 import { personOf } from '../../src/store/person-marks.ts';
 import { insertPlan, latestPlan, readPlanRecords, savePlan } from '../../src/store/plans.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
-import {
-  addDataKey,
-  encryptTenant,
-  listDataKeys,
-  listLostKeys,
-  SEALED,
-  type Sealing,
-} from '../../src/store/sealed-values.ts';
+import { addDataKey, encryptTenant, listDataKeys, type Sealing } from '../../src/store/sealed-values.ts';
 import { beginRun } from '../../src/store/streams.ts';
 import { countTenantRows, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { addKey } from '../../src/vault/keys.ts';
@@ -278,6 +272,42 @@ describe('data keys that are not there', () => {
     expect(await readJobs(bare, 'acme')).toHaveLength(1);
     expect(JSON.stringify(await readPlanRecords(bare, hash))).toContain(NAME);
     expect(await listLostKeys(url)).toEqual([]);
+  });
+
+  test.each(kinds)('nothing is encrypted with a key of the tenant that is of another store, on %s', async (kind) => {
+    const [url, file, other] = [await freshStoreUrl(kind), await keyFile(), await freshStoreUrl(kind)];
+    const store = await open(url, file);
+    await saveJobs(store, 'acme', saved);
+    const own = await listDataKeys(store.sealing);
+    const elsewhere = await open(other, file);
+    await elsewhere.sealing.current('acme');
+    const { kysely } = store.sealing.database;
+    const put = async (rows: typeof own): Promise<void> => {
+      await kysely.deleteFrom('data_keys').execute();
+      await kysely.insertInto('data_keys').values(rows).execute();
+    };
+    await put(await listDataKeys(elsewhere.sealing));
+    const wrong = await open(url, file);
+    const more = [{ jobId: '8', record: { recruiter: NAME } }];
+    await expect(saveJobs(wrong, 'acme', more)).rejects.toMatchObject(LOST);
+    await expect(encryptTenant(wrong, 'acme', still)).rejects.toMatchObject(LOST);
+    await saveJobs(wrong, 'umbrella', saved);
+    await put([...own, ...(await listDataKeys(wrong.sealing, 'umbrella'))]);
+    await saveJobs(wrong, 'acme', more);
+    for (const { record } of await readJobs(wrong, 'acme')) expect(record).toEqual({ recruiter: NAME });
+  });
+
+  test('a copy of keys.db from before the tenant was erased and applied again encrypts nothing of it', async () => {
+    const [url, file, copy] = [await freshStoreUrl('sqlite'), await keyFile(), join(await scratchFolder(), 'copy')];
+    const store = await open(url, file);
+    await saveJobs(store, 'acme', saved);
+    await copyFile(at(url), copy);
+    await eraseTenantRows(store, 'acme');
+    await insertPlan(store, REF, { mappingHash: 'm', change: { name: NAME } });
+    await store.close();
+    await copyFile(copy, at(url));
+    const wrong = await open(url, file);
+    await expect(saveJobs(wrong, 'acme', saved)).rejects.toMatchObject(LOST);
   });
 
   test('values are refused, not shown as they stand, where keys.db and HIREBRIDGE_KEYS are both missing', async () => {
