@@ -73,7 +73,7 @@ export async function forgetTrouble(store: Store, kind: AlarmKind, unseenMs: num
 /** Every raised alarm, oldest first. */
 export async function listAlarms(store: Store, tenantId?: string): Promise<AlarmRow[]> {
   const raised = store.kysely.selectFrom('alarms').selectAll().where('raised_at', 'is not', null).orderBy('since');
-  return raised.where(given({ tenant_id: tenantId })).execute();
+  return raised.$call(given({ tenant_id: tenantId })).execute();
 }
 
 /** The newest failure of a stream or a hire, even if it is too young to be an alarm. */

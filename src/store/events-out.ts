@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { audit } from './audit.ts';
-import { changedRows, given, has, inTransaction, onceNow, type Store, tenantsIn } from './open-store.ts';
+import { changedRows, has, inTransaction, onceNow, type Store, tenantsIn } from './open-store.ts';
 import type { EventOutRow, Tables } from './schema.ts';
 
 /** Matches tenants that send events out; the triggers use the same text. */
@@ -127,10 +127,13 @@ export async function replayEvents(store: Store, which: WhichEvents, by: string)
 }
 
 function chosen({ now }: Store, { tenantId, eventId, jobCandidateId, sinceMs }: WhichEvents) {
-  return (eb: ExpressionBuilder<Tables, 'events_out'>): Expression<SqlBool> => {
-    const own = given({ tenant_id: tenantId, event_id: eventId, job_candidate_id: jobCandidateId })(eb);
-    return sinceMs === undefined ? own : eb.and([own, sql<boolean>`at >= ${now} - ${sql.lit(sinceMs)}`]);
-  };
+  return (eb: ExpressionBuilder<Tables, 'events_out'>): Expression<SqlBool> =>
+    eb.and([
+      eb('tenant_id', '=', tenantId),
+      ...(eventId === undefined ? [] : [eb('event_id', '=', eventId)]),
+      ...(jobCandidateId === undefined ? [] : [eb('job_candidate_id', '=', jobCandidateId)]),
+      ...(sinceMs === undefined ? [] : [sql<boolean>`at >= ${now} - ${sql.lit(sinceMs)}`]),
+    ]);
 }
 
 /** Deletes events delivered longer ago than `keptMs`, and undelivered ones of tenants that no longer send any. */

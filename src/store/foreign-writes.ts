@@ -240,8 +240,8 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
     .leftJoin('open_batches as o', 'o.batch_id', 'w.batch_id')
     .selectAll('w')
     .select(['i.outcome as intent_outcome', 'o.batch_id as open_batch'])
-    .where(given({ 'w.tenant_id': filter.tenantId, 'w.record_id': filter.recordId }))
-    .where(given({ 'w.run_id': filter.runId, 'w.target': filter.target }))
+    .$call(given({ 'w.tenant_id': filter.tenantId, 'w.record_id': filter.recordId }))
+    .$call(given({ 'w.run_id': filter.runId, 'w.target': filter.target }))
     .orderBy('w.sent_at', 'desc')
     .orderBy('w.record_id');
   if (filter.mapping !== undefined) query = query.where('w.mapping_hash', 'like', `${filter.mapping}%`);
@@ -333,7 +333,7 @@ async function listPurged({ kysely }: Store, filter: WriteFilter): Promise<Forei
   let query = kysely
     .selectFrom('purged_writes')
     .selectAll()
-    .where(given({ tenant_id: filter.tenantId, run_id: filter.runId, target: filter.target }))
+    .$call(given({ tenant_id: filter.tenantId, run_id: filter.runId, target: filter.target }))
     .orderBy('sent_at', 'desc');
   if (filter.mapping !== undefined) query = query.where('mapping_hash', 'like', `${filter.mapping}%`);
   if (filter.after !== undefined) query = query.where('sent_at', '<=', filter.after[0]);

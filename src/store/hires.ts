@@ -283,6 +283,6 @@ export interface HireFilter {
 /** Hires of all periods, latest change first. */
 export async function listHires(store: Store, { tenantId, state, limit }: HireFilter): Promise<HireRow[]> {
   const all = store.kysely.selectFrom('hires').selectAll().orderBy('updated_at', 'desc').orderBy('job_candidate_id');
-  const chosen = all.where(given({ tenant_id: tenantId, state }));
+  const chosen = all.$call(given({ tenant_id: tenantId, state }));
   return (limit === undefined ? chosen : chosen.limit(limit)).execute();
 }

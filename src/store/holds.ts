@@ -233,8 +233,7 @@ export async function listHolds(
   { tenantId, tenantIds, code, all = false, after, limit }: HoldFilter = {},
 ): Promise<Array<HoldRow & { now: number }>> {
   let query = kysely.selectFrom('holds').selectAll().select(now.as('now')).orderBy('opened_at');
-  const tenants = tenantId ?? tenantIds;
-  if (tenants !== undefined || code !== undefined) query = query.where(given({ tenant_id: tenants, code }));
+  query = query.$call(given({ tenant_id: tenantId ?? tenantIds, code }));
   if (!all) query = query.where(WAITING);
   if (after !== undefined) query = query.where(sql<boolean>`(opened_at, hold_id) > (${after[0]}, ${after[1]})`);
   return (limit === undefined ? query : query.orderBy('hold_id').limit(limit)).execute();

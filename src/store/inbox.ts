@@ -3,7 +3,7 @@ import pg from 'pg';
 import { selectRows } from '../sql/dialects.ts';
 import { createConnection } from '../sql/open-database.ts';
 import { within } from '../within.ts';
-import { changedRows, given, has, onceNow, type Store, withTenantsOf } from './open-store.ts';
+import { changedRows, has, onceNow, type Store, withTenantsOf } from './open-store.ts';
 import { type InboxState, type LeftState, leftStates, type Tables } from './schema.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
@@ -356,10 +356,12 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
 }
 
 function isChosen({ states, tenantId, hash }: Omit<DeliveryFilter, 'limit'>) {
-  return (eb: ExpressionBuilder<Tables, 'inbox'>): Expression<SqlBool> => {
-    const own = given({ state: states, tenant_id: tenantId })(eb);
-    return hash === undefined ? own : eb.and([own, sql<boolean>`substr(body_hash, 1, ${hash.length}) = ${hash}`]);
-  };
+  return (eb: ExpressionBuilder<Tables, 'inbox'>): Expression<SqlBool> =>
+    eb.and([
+      eb('state', 'in', states),
+      ...(tenantId === undefined ? [] : [eb('tenant_id', '=', tenantId)]),
+      ...(hash === undefined ? [] : [sql<boolean>`substr(body_hash, 1, ${hash.length}) = ${hash}`]),
+    ]);
 }
 
 /** Hands these to the relay again and resets their failures. Returns how many. */

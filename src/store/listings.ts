@@ -38,7 +38,7 @@ function hiresInState({ kysely }: Store, state: HireState, filter: HirePageFilte
   let query = kysely
     .selectFrom('hires')
     .selectAll()
-    .where(given({ state, tenant_id: tenantIds }));
+    .$call(given({ state, tenant_id: tenantIds }));
   if (after !== undefined) query = query.where('opened_at', '<=', after[0]).where(isBehind(after));
   return query
     .orderBy('opened_at', 'desc')
@@ -63,7 +63,7 @@ export interface HireSearch {
 export async function findHires({ kysely }: Store, search: HireSearch): Promise<HireRow[]> {
   const { tenantIds, state, by, id, after, limit } = search;
   const all = kysely.selectFrom('hires').selectAll().where(by, '=', id);
-  const found = await all.where(given({ tenant_id: tenantIds, state })).execute();
+  const found = await all.$call(given({ tenant_id: tenantIds, state })).execute();
   return found
     .filter((one) => after === undefined || comesAfter(one, after))
     .sort(newestFirst)
@@ -107,7 +107,7 @@ export async function listDeliveriesPage({ kysely }: Store, filter: DeliveryPage
   let query = kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'body_hash', 'event', 'ids', 'state', 'received_at', 'failures', 'last_error'])
-    .where(given({ tenant_id: tenantIds, state }))
+    .$call(given({ tenant_id: tenantIds, state }))
     .orderBy('received_at', 'desc')
     .orderBy('body_hash', 'desc');
   if (tenantIds?.length !== 1) query = query.where(IS_LEFT);
@@ -147,9 +147,7 @@ export interface AuditFilter extends Listed<readonly [at: number, skip: number]>
 export async function listAudit({ kysely }: Store, filter: AuditFilter): Promise<AuditRow[]> {
   const { tenantIds, after, limit, by, act, from, to } = filter;
   let query = kysely.selectFrom('audit').selectAll().orderBy('at', 'desc').orderBy('act').orderBy('by').limit(limit);
-  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  if (by !== undefined) query = query.where('by', '=', by);
-  if (act !== undefined) query = query.where('act', '=', act);
+  query = query.$call(given({ tenant_id: tenantIds, by, act }));
   if (from !== undefined) query = query.where('at', '>=', from);
   if (to !== undefined) query = query.where('at', '<', to);
   if (after !== undefined) query = query.where('at', '<=', after[0]).offset(after[1]);
@@ -197,7 +195,7 @@ export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly st
       sql<number>`min(opened_at)`.as('oldestAt'),
     ])
     .where(WAITING)
-    .where(given({ answered_at: null, tenant_id: tenantIds }))
+    .$call(given({ answered_at: null, tenant_id: tenantIds }))
     .groupBy('code')
     .execute();
 }

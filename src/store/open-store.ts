@@ -207,17 +207,20 @@ export function has<const Columns extends object>(columns: Columns) {
     eb.and(columns as never);
 }
 
-/** For `where`: like `has`, for a filter. It leaves out a column without a value, and takes any value of a list. */
+/**
+ * For `$call`: like `has`, for a filter. It leaves out a column without a value, and takes any value of a list; without
+ * any value the query stays as it is.
+ */
 export function given<const Columns extends object>(columns: Columns) {
-  return <DB, TB extends keyof DB>(
-    eb: ExpressionBuilder<DB, TB> & (keyof Columns extends StringReference<DB, TB> ? unknown : never),
-  ): Expression<SqlBool> => {
-    const chosen = Object.entries(columns).filter(([, value]) => value !== undefined);
-    const conditions = chosen.map(([column, value]: [string, unknown]) => {
+  return <DB, TB extends keyof DB, O>(
+    query: SelectQueryBuilder<DB, TB, O> & (keyof Columns extends StringReference<DB, TB> ? unknown : never),
+  ): SelectQueryBuilder<DB, TB, O> => {
+    let chosen: SelectQueryBuilder<DB, TB, O> = query;
+    for (const [column, value] of Object.entries(columns) as [StringReference<DB, TB>, unknown][]) {
       const operator = Array.isArray(value) ? 'in' : value === null ? 'is' : '=';
-      return eb(column as StringReference<DB, TB>, operator, value as never);
-    });
-    return eb.and(conditions);
+      if (value !== undefined) chosen = chosen.where(column, operator, value as never);
+    }
+    return chosen;
   };
 }
 

@@ -102,7 +102,7 @@ export async function readPlanRecords<Change>(
     .innerJoin('saved_plans', 'saved_plans.plan_hash', 'saved_plan_records.plan_hash')
     .selectAll('saved_plan_records')
     .select('saved_plans.tenant_id')
-    .where(given({ 'saved_plan_records.plan_hash': hash, state }))
+    .$call(given({ 'saved_plan_records.plan_hash': hash, state }))
     .orderBy('record_id')
     .execute();
   return rows.map((row) => ({ id: row.record_id, change: JSON.parse(row.change) as Change, state: row.state }));
@@ -134,7 +134,7 @@ export async function listPlans(
   const rows = await kysely
     .selectFrom('saved_plans')
     .select([...SAVED, 'planned_at as plannedAt', 'planned_by as plannedBy'])
-    .where(given({ tenant_id: tenantId, plan_hash: hash }))
+    .$call(given({ tenant_id: tenantId, plan_hash: hash }))
     .orderBy('planned_at', 'desc')
     .limit(limit)
     .execute();

@@ -18,7 +18,7 @@ export async function readQuarantine(
 ): Promise<QuarantineRow[]> {
   const all = kysely.selectFrom('quarantine').selectAll();
   return all
-    .where(given({ tenant_id: tenantId, stream }))
+    .$call(given({ tenant_id: tenantId, stream }))
     .orderBy('page')
     .orderBy('record_key')
     .execute();
@@ -32,7 +32,7 @@ export async function countQuarantined(
   return kysely
     .selectFrom('quarantine')
     .select(['tenant_id as tenantId', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
-    .where(given({ tenant_id: tenantIds }))
+    .$call(given({ tenant_id: tenantIds }))
     .groupBy(['tenant_id', 'stream'])
     .execute();
 }

@@ -56,7 +56,7 @@ export async function readStream(store: Store, key: StreamKey): Promise<StreamRo
 /** The latest run of every stream of every tenant, by their names. */
 export async function listStreams({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamRow[]> {
   const all = kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream');
-  return all.where(given({ tenant_id: tenantIds })).execute();
+  return all.$call(given({ tenant_id: tenantIds })).execute();
 }
 
 /**
@@ -212,7 +212,7 @@ export async function readStreamState(store: Store, key: StreamKey): Promise<Str
 
 export async function listStreamStates({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamState[]> {
   const all = kysely.selectFrom('stream_states').selectAll();
-  return all.where(given({ tenant_id: tenantIds })).execute();
+  return all.$call(given({ tenant_id: tenantIds })).execute();
 }
 
 /** Stops a stream until `resumeStream`. False if it is paused already. */

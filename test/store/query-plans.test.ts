@@ -3,6 +3,7 @@ import {
   alignAlarms,
   countStuck,
   forgetTrouble,
+  listAlarms,
   noteTrouble,
   readDigest,
   tenantsToTell,
@@ -32,6 +33,7 @@ import {
   insertHires,
   latestHire,
   latestHires,
+  listHires,
   updateHire,
 } from '../../src/store/hires.ts';
 import {
@@ -55,9 +57,10 @@ import {
   retryDeliveries,
 } from '../../src/store/inbox.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
-import { listAudit } from '../../src/store/listings.ts';
+import { findHires, listAudit } from '../../src/store/listings.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
+import { countQuarantined } from '../../src/store/quarantine.ts';
 import { readAbsent } from '../../src/store/reconciles.ts';
 import {
   listOverdue,
@@ -68,6 +71,7 @@ import {
   purgeWrites,
 } from '../../src/store/retention.ts';
 import { leftStates } from '../../src/store/schema.ts';
+import { listStreamStates, listStreams } from '../../src/store/streams.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { type Asked, plansOf, recordingStore } from './recording-store.ts';
@@ -216,6 +220,22 @@ describe.each(kinds)('query plans on %s', (kind) => {
     expect(asked.length).toBeGreaterThan(6);
     expect(await scansOf(store, asked.splice(0))).toEqual([]);
   });
+});
+
+test('a list that is asked without a filter has no empty condition', async () => {
+  const { store, asked } = await recordingStore('sqlite');
+  await listAlarms(store);
+  await listStreams(store);
+  await listStreamStates(store);
+  await countQuarantined(store);
+  await listHires(store, {});
+  await listHolds(store, { all: true });
+  await listWrites(store, { tenantId: 'acme' });
+  await listAudit(store, { limit: 1 });
+  await findHires(store, { by: 'job_candidate_id', id: '1', limit: 1 });
+  const written = (await plansOf(store, asked.splice(0))).map((plan) => plan.sql);
+  expect(written.length).toBeGreaterThan(8);
+  expect(written.filter((text) => text.includes('1 = 1'))).toEqual([]);
 });
 
 async function scansOf(store: Store, asked: readonly Asked[]): Promise<string[]> {
