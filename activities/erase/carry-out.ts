@@ -32,6 +32,7 @@ import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import type { ErasureRow } from '../../src/store/tenant-tables.ts';
+import { timezoneOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection, Forgetting } from '../connections.ts';
 import { isStrangerTo, readEmployee } from '../hire/read-employee.ts';
 import { startClock, writeOnce } from '../hire/write-once.ts';
@@ -377,7 +378,7 @@ async function settleEmployees(
   const { employees } = of;
   if (employees.length === 0) return { said: 'none known', left: [] };
   if (row.employee === 'keep') return { said: 'kept in the HR system, as asked', left: [] };
-  const lastDay = dayOf(Number(row.asked_at));
+  const lastDay = dayOf(Number(row.asked_at), connection && timezoneOf(connection.tenant));
   const refused: string[] = [];
   for (const [nth, one] of employees.entries()) {
     const employee = employeeIn(one.connection, one.id);

@@ -25,6 +25,7 @@ import { findPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import type { FieldConflictRow } from '../../src/store/stream-tables.ts';
+import { timezoneOf } from '../../src/tenants/schema.ts';
 import { definitionsInUse } from '../fields/custom-fields.ts';
 import { isOfAnother, isStranger, personIn } from '../hire/read-employee.ts';
 import { employeeReference } from '../hire/with-hire.ts';
@@ -187,7 +188,7 @@ function judge(
     bases,
     heard,
     plan,
-    from: amendedFrom(dayOf(readAt), held.fields, fieldsToWrite(plan.toHris)),
+    from: amendedFrom(dayOf(readAt, timezoneOf(connection.tenant)), held.fields, fieldsToWrite(plan.toHris)),
   };
 }
 

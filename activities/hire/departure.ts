@@ -12,7 +12,7 @@ import { readClock } from '../../src/store/open-store.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
-import { hiringStagesOf } from '../../src/tenants/schema.ts';
+import { hiringStagesOf, timezoneOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { assertKnownCompany } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
@@ -111,7 +111,7 @@ export async function judgeEmployee(
   takenOver: boolean,
 ): Promise<{ verdict: 'over' } | Held> {
   const { store, connection, ref } = hire;
-  const { policies, notify } = connection.tenant;
+  const { policies } = connection.tenant;
   const shown = await readEmployee(connection.hris, employee);
   let startDate = shown?.fields['startDate'] ?? undefined;
   if (startDate === undefined) {
@@ -125,7 +125,7 @@ export async function judgeEmployee(
     startDate,
     former: shown?.former === true,
     takenOver,
-    today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
+    today: dayOf(await readClock(store), timezoneOf(connection.tenant)),
     noShowDays: Math.floor(policies.noShow.within / DAY_MS),
     asked: await isAsked(hire),
   });
@@ -248,7 +248,8 @@ async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefi
   if (hris.employees.terminate === undefined)
     return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
   const start = shown?.fields['startDate'];
-  const lastDay = typeof start === 'string' ? start : dayOf(await readClock(hire.store));
+  const lastDay =
+    typeof start === 'string' ? start : dayOf(await readClock(hire.store), timezoneOf(hire.connection.tenant));
   const once = await writeOnce(termination(hire, { lastDay, sinceRead }));
   if (once.kind !== 'refused') return undefined;
   return holdWithout(hire.store, hire.ref, once.error, (said) => notEnded(hire, said));

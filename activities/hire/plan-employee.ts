@@ -1,4 +1,4 @@
-import { dayOf } from '../../src/day-of.ts';
+import { dayBefore } from '../../src/day-of.ts';
 import {
   type Change,
   type Employee,
@@ -23,6 +23,7 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { giveUpEmployee } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
+import { timezoneOf } from '../../src/tenants/schema.ts';
 import { keepMapping } from '../connections.ts';
 import { claimPerson } from './ask-person.ts';
 import {
@@ -105,7 +106,7 @@ export function knownPerson(
   const { candidateId, fields, problems, mapping } = sources;
   const { past } = connection.tenant.policies.startDate;
   const startLimit = {
-    earliest: dayOf(Date.now() - past),
+    earliest: dayBefore(Date.now(), past, timezoneOf(connection.tenant)),
     days: Math.floor(past / 86_400_000),
     source: mapping.fields.find(({ target }) => target === 'startDate')?.where ?? 'the mapping',
   };

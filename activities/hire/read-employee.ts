@@ -21,6 +21,7 @@ import { readKept } from '../../src/store/open-store.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
 import type { Subject } from '../../src/store/person-data.ts';
 import { findPerson } from '../../src/store/persons.ts';
+import { timezoneOf } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
 import { CREATE_VERB, END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';
@@ -169,7 +170,8 @@ async function endedByUs(hire: HireContext, employee: Employee): Promise<OpenInt
   const { readLagMs, shownWithinMs = readLagMs } = hire.connection.hris.capabilities;
   const isShown = end.now - Number(end.decided_at) >= shownWithinMs;
   // Once the last day has passed and the HR system shows it, or the day is no longer known, the HR system decides.
-  if (pinned === 'purged' || (pinned.lastDay < dayOf(end.now) && isShown)) return undefined;
+  if (pinned === 'purged' || (pinned.lastDay < dayOf(end.now, timezoneOf(hire.connection.tenant)) && isShown))
+    return undefined;
   const besides = [hire.ref, before];
   const isShared = await hasSuccessor(hire.store, employee, { besides, states: followedStates });
   return isShared ? undefined : end;

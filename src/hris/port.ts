@@ -380,9 +380,10 @@ export interface HrisAdapter<Options = unknown> {
   landingFields?(options: Options, stream: string): readonly FieldDef[];
   /**
    * Opens one connection; all references are resolved. Sends nothing before the first call. Adapters over HTTP send
-   * under `limits`. Without `inUse`, every field is in use.
+   * under `limits`. Without `inUse`, every field is in use. `today` is the tenant's day, `YYYY-MM-DD`; without it, the
+   * day by UTC.
    */
-  open(options: Options, limits: HrisLimits, inUse?: FieldsInUse): Promise<HrisConnection>;
+  open(options: Options, limits: HrisLimits, inUse?: FieldsInUse, today?: () => string): Promise<HrisConnection>;
   /** Statements that create what these fields need and the system lacks; absent if no statement can. Reads only. */
   setup?(options: Options, inUse: FieldsInUse): Promise<SetupStatement[]>;
 }

@@ -47,8 +47,8 @@ function isNamed(fields: EmployeeFields, parts: NameParts | undefined, fullName:
 }
 
 /** An employment lasts through its last day, `YYYY-MM-DD`; without a valid one it goes on. */
-export function hasEnded(lastDay: string | null): boolean {
-  return lastDay !== null && isDay(lastDay) && lastDay < dayOf(Date.now());
+export function hasEnded(lastDay: string | null, today = dayOf(Date.now())): boolean {
+  return lastDay !== null && isDay(lastDay) && lastDay < today;
 }
 
 /** `YYYY-MM-DD`, optionally followed by a time. */

@@ -36,12 +36,20 @@ export function findHrisAdapter(
   return known?.definedBy?.(options) ?? known;
 }
 
+interface Surroundings {
+  landings?: Landings;
+  limits?: HrisLimits;
+  inUse?: FieldsInUse;
+  /** The tenant's day. */
+  today?: () => string;
+}
+
 /** Checks the options and opens a connection. Bad options cause a ConnectorError without their values. */
 export async function openHris(
   kind: string,
   connectionName: string,
   options: Record<string, unknown>,
-  { landings = {}, limits = noLimits, inUse }: { landings?: Landings; limits?: HrisLimits; inUse?: FieldsInUse } = {},
+  { landings = {}, limits = noLimits, inUse, today }: Surroundings = {},
 ): Promise<HrisConnection> {
   const adapter = findHrisAdapter(kind, options);
   if (adapter === undefined)
@@ -54,7 +62,7 @@ export async function openHris(
       `The options of HRIS connection "${connectionName}" are invalid: ${issues.join('; ')}.`,
     );
   }
-  const hris = holdToPort(kind, await adapter.open(parsed.data, limits, inUse));
+  const hris = holdToPort(kind, await adapter.open(parsed.data, limits, inUse, today));
   const employeeUrl = adapter.employeeUrl?.(parsed.data);
   return { ...hris, capabilities: { ...hris.capabilities, ...(employeeUrl && { employeeUrl }) } };
 }

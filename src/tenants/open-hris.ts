@@ -1,3 +1,4 @@
+import { dayOf } from '../day-of.ts';
 import { exchangedFields } from '../exchange/see-fields.ts';
 import type { HrisLimits } from '../hris/http-line.ts';
 import type { FieldDef, FieldsInUse, HrisConnection, LandingConnection, SetupStatement } from '../hris/port.ts';
@@ -21,14 +22,15 @@ import {
   type StreamName,
 } from '../streams/streams.ts';
 import { type Problem, problemAt, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
-import type { Tenant } from './schema.ts';
+import { type Tenant, timezoneOf } from './schema.ts';
 import { resolveText } from './secrets.ts';
 
 /** Opens the tenant's HRIS with its secrets resolved, and its separate landing tables if any. The caller closes it. */
 export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
   const { hris, landing } = tenant;
   const ofTables = findHrisAdapter(hris.kind)?.setup === undefined ? {} : { inUse: await hrisFieldsInUse(tenant) };
-  const surroundings = { landings, ...ofTables, ...(limits === undefined ? {} : { limits }) };
+  const today = (): string => dayOf(Date.now(), timezoneOf(tenant));
+  const surroundings = { landings, today, ...ofTables, ...(limits === undefined ? {} : { limits }) };
   const open = await openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
   if (landing === undefined) return open;
   return withLanding(

@@ -113,6 +113,11 @@ const onboarding = z.union(
   'expected "skip" or { flow, readyAt, deadline }',
 );
 
+/** The time zone that decides which day is today for a tenant; undefined for UTC. */
+export function timezoneOf({ policies, notify }: Pick<Tenant, 'policies' | 'notify'>): string | undefined {
+  return policies.timezone ?? notify?.timezone;
+}
+
 export const retention = z.strictObject({
   /** How long the store keeps a hire's plans once the hire is over. */
   plans: duration.default(30 * 86_400_000),

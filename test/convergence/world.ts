@@ -233,6 +233,7 @@ function tenantOf(rules: string, options: Record<string, unknown>): Tenant {
     mapping: FILE,
     streams: { employees: { mapping: FILE }, positions: { mapping: FILE }, jobs: {}, candidates: {} },
     writeBack: { values: [] },
+    policies: {},
     files: { [FILE]: rules },
   } as unknown as Tenant;
 }

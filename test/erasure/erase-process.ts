@@ -29,7 +29,7 @@ const hris = ownHris('hr', await sql.open(options, {} as Parameters<typeof sql.o
 const { landing, employees } = hris;
 if (landing === undefined) throw new Error('nothing lands there');
 const connection = {
-  tenant: { tenant: '', hris: { connection: HR_SYSTEM }, streams: {} },
+  tenant: { tenant: '', hris: { connection: HR_SYSTEM }, streams: {}, policies: {} },
   landings: Object.fromEntries(Object.keys(LANDED).map((name) => [name, {}])),
   hris: {
     ...hris,

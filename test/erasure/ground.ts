@@ -39,7 +39,7 @@ export async function openGround(store: Store, hrisUrl: string): Promise<Ground>
   const hr = openDatabase<never>(hrisUrl.startsWith('sqlite:') ? hrisUrl : `${hrisUrl}?statement_timeout=600000`);
   const model = await seedModel(store, hr, landing);
   const connection = {
-    tenant: { tenant: '', hris: { connection: 'hr' }, streams: {} },
+    tenant: { tenant: '', hris: { connection: 'hr' }, streams: {}, policies: {} },
     landings: Object.fromEntries(Object.keys(LANDED).map((name) => [name, {}])),
     hris: { landing },
   } as unknown as Connection;

@@ -172,6 +172,7 @@ function tenantOf({ kind, options, field, tells }: Staff): Tenant {
     hris: { kind, connection: 'hr', options },
     streams: { employment: { wholeWithin: 86_400_000 }, employees: { mapping: RULES } },
     writeBack: { employeeId: tells === 'number' ? 'number' : 'id', status: 'hired', leftStatus: 'left', values: [] },
+    policies: {},
     files: {
       [RULES]: `fields:\n  ${field}: { from: "candidate.customFields[${LABEL}]", direction: both, owner: hris }\n`,
     },

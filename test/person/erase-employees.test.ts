@@ -25,7 +25,12 @@ const NOBODY: PersonIds = { candidates: ['501'], jobCandidates: [], enrolments: 
 type Terminate = NonNullable<OwnEmployees['terminate']>;
 
 /** An HR system with the employees 31, 32 and 33, and the erasure of somebody who is some of them. */
-async function asked(ids: string[], terminate: (real: Terminate) => Terminate = (real) => real, isMade = false) {
+async function asked(
+  ids: string[],
+  terminate: (real: Terminate) => Terminate = (real) => real,
+  isMade = false,
+  timezone = 'UTC',
+) {
   const dir = await scratchFolder();
   const url = `sqlite:${join(dir, 'hr.db')}`;
   await ensureHrisSchema(url, { endColumn: 'last_day' }, landings);
@@ -48,7 +53,7 @@ async function asked(ids: string[], terminate: (real: Terminate) => Terminate = 
     .set({ asked_at: Date.now() - DAY_MS })
     .execute();
   const own = { ...hris.employees, terminate: terminate(hris.employees.terminate as Terminate) };
-  const tenant = { tenant: 'acme', hris: { connection: 'hr' } };
+  const tenant = { tenant: 'acme', hris: { connection: 'hr' }, policies: { timezone } };
   const connection = { tenant, landings: {}, hris: { ...hris, employees: own } } as unknown as Connection;
   const carryOut = (isOpen = true) =>
     carryOutErasure(
@@ -83,6 +88,13 @@ test('an employment that was to be ended without an open HR system is not told a
     ]),
   );
   expect(lastDays()).toEqual([]);
+});
+
+test.each(['Pacific/Kiritimati', 'Pacific/Niue'])('an employment ends on the tenant’s day, in %s', async (timezone) => {
+  const { carryOut, lastDays } = await asked(['31'], undefined, false, timezone);
+  const lastDay = dayOf(Date.now() - DAY_MS, timezone);
+  expect((await carryOut())?.employee).toContain(`employment ended as of ${lastDay}`);
+  expect(lastDays()).toEqual([{ id: 31, last_day: lastDay }]);
 });
 
 test('an employment that the HR system refuses to end keeps no other one from ending', async () => {

@@ -31,6 +31,15 @@ test('the day on which clocks change has 23 or 25 hours', () => {
   expect(due('2026-10-24', '2026-10-25T07:00:00Z')).toMatchObject({ from: '2026-10-24T06:00:00.000Z' });
 });
 
+test('a digest comes once on a day whose time is missing, and on one that has it twice', () => {
+  const at = (timezone: string, digest: string, lastDay: string, now: string) =>
+    dueDigest({ ...notify, timezone, digest }, lastDay, new Date(now))?.day;
+  expect(at('America/Santiago', '00:00', '2026-09-05', '2026-09-06T03:59:00Z')).toBeUndefined();
+  expect(at('America/Santiago', '00:00', '2026-09-05', '2026-09-06T04:00:00Z')).toBe('2026-09-06');
+  expect(at('Europe/Berlin', '02:30', '2026-10-24', '2026-10-25T00:30:00Z')).toBe('2026-10-25');
+  expect(at('Europe/Berlin', '02:30', '2026-10-25', '2026-10-25T01:30:00Z')).toBeUndefined();
+});
+
 test('without a time there is no digest', () => {
   expect(dueDigest({ ...notify, digest: undefined }, null, new Date())).toBeUndefined();
 });

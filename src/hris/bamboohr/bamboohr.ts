@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayOf } from '../../day-of.ts';
 import { isConnectorError, rejected } from '../../errors.ts';
 import { clockOf, pageOfChanges, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, readJson, sameAddress } from '../http-line.ts';
@@ -47,10 +48,10 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: () => 'any',
-  open: async (options, limits) => openConnection(options, limits),
+  open: async (options, limits, _inUse, today) => openConnection(options, limits, today),
 };
 
-function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnection {
+function openConnection(options: BambooOptions, limits: HrisLimits, today = () => dayOf(Date.now())): HrisConnection {
   const bamboo = openBamboo(options, limits);
   return {
     capabilities: { storesReference: options.referenceField !== undefined, readLagMs: options.readLag },
@@ -61,7 +62,7 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
       create: (fields, reference, write) => createEmployee(bamboo, fields, reference, write),
       update: (id, fields, write) => updateEmployee(bamboo, id, fields, write),
       amend: (id, amendment, write) => amendEmployee(bamboo, id, amendment, write),
-      ...employmentOf(bamboo),
+      ...employmentOf(bamboo, today),
     },
     changes: { since: (cursor, signal) => changedEmployees(bamboo, cursor, signal) },
     ...filesOf(bamboo),
@@ -72,11 +73,11 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
   };
 }
 
-function employmentOf(bamboo: Bamboo): Pick<Employees, 'rehire' | 'terminate'> {
+function employmentOf(bamboo: Bamboo, today: () => string): Pick<Employees, 'rehire' | 'terminate'> {
   const { employment } = bamboo.options;
   if (employment === undefined) return {};
   return {
-    rehire: (id, fields, write) => rehireEmployee(bamboo, { id, fields, ...employment }, write),
+    rehire: (id, fields, write) => rehireEmployee(bamboo, { id, fields, today: today(), ...employment }, write),
     terminate: (id, lastDay, write) => terminateEmployee(bamboo, { id, lastDay, ...employment }, write),
   };
 }

@@ -1,6 +1,5 @@
 import english from 'i18n-iso-countries';
 import { z } from 'zod';
-import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found } from '../../hire/hire.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
@@ -344,12 +343,12 @@ type Statuses = NonNullable<Bamboo['options']['employment']>;
  */
 export async function rehireEmployee(
   bamboo: Bamboo,
-  { id, fields, active, ended }: { id: string; fields: EmployeeFields } & Statuses,
+  { id, fields, today, active, ended }: { id: string; fields: EmployeeFields; today: string } & Statuses,
   write: WriteOptions,
 ): Promise<void> {
   const startKey = Object.entries(bamboo.options.fields).find(([, { name }]) => name === 'hireDate')?.[0];
   const start = startKey === undefined ? undefined : fields[startKey];
-  const date = typeof start === 'string' ? start : dayOf(Date.now());
+  const date = typeof start === 'string' ? start : today;
   await updateEmployee(bamboo, id, fields, write);
   const statuses = statusesOf(id);
   const later = (await readRows(bamboo, statuses, write.signal)).filter((row) => row.date >= date);

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, CreateResult, EmployeeFile, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, hasEnded, refOf } from '../records.ts';
+import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, refOf } from '../records.ts';
 import type { Values } from './expression.ts';
 import { type Answer, type Defined, unlessAbsent, unlessRefused, unreadable } from './line.ts';
 import type { CallPlan, FilesPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
@@ -196,7 +195,7 @@ export async function terminateEmployee(
   options: WriteOptions,
 ): Promise<void> {
   const { definition } = defined;
-  if (!plan.takesDay && !hasEnded(lastDay) && lastDay !== dayOf(Date.now()))
+  if (!plan.takesDay && lastDay > defined.today())
     throw rejected(
       'HRIS_NO_LAST_DAY',
       `${definition.name} ends an employment at once and keeps no last day, but ${lastDay} is in the future. ` +
@@ -231,7 +230,7 @@ export async function writeEmployee(
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
   if (plan.needsVersion) assertVersion(definition.reading, held?.version);
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.seen }, { signal, beforeSend });
-  const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: dayOf(Date.now()) });
+  const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: defined.today() });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line
     .send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { dayOf } from '../../day-of.ts';
 import { rejected } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { type Change, clockOf, pageOfChanges, readChangeCursor } from '../change-cursor.ts';
@@ -126,7 +127,8 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     ...(positions && { requisitionFields: () => positions }),
     listNames: () => [...definition.lists.keys()],
     employeeUrl: ({ url, employeeUrl: own = definition.employeeUrl }) => own && pageBelow(url, own),
-    open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
+    open: async (options, limits, _inUse, today) =>
+      openDefinition(definition, options, { limits, ...(today && { today }) }).connection,
   };
 }
 
@@ -179,14 +181,18 @@ export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<Com
 export function openDefinition(
   definition: HttpDefinition,
   options: CommonOptions,
-  { limits, watch }: { limits: HrisLimits; watch?: LineOptions['watch'] },
+  {
+    limits,
+    watch,
+    today = () => dayOf(Date.now()),
+  }: { limits: HrisLimits; watch?: LineOptions['watch']; today?: () => string },
 ): OpenDefinition {
   const { url, allowPrivateAddress } = options;
   const own = Object.fromEntries(Object.keys(definition.options).map((key) => [`options.${key}`, options[key]]));
   const line = openDefinedLine(definition, { url, allowPrivateAddress, own, watch }, limits);
   const { removing } = definition;
   return {
-    connection: connectionOf({ definition, line }, options),
+    connection: connectionOf({ definition, line, today }, options),
     ...(removing && {
       remove: async (id, signal) => {
         await line.send({ plan: removing, values: { id }, signal, accepts: [404, 410] });
@@ -223,7 +229,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
         holds: (id, file, signal) => isThere(defined, filing, { id, file }, signal),
       },
     }),
-    ...(positions && { requisitions: requisitionsOf({ definition: positions.of, line }, positions.listing) }),
+    ...(positions && { requisitions: requisitionsOf({ ...defined, definition: positions.of }, positions.listing) }),
     ...(definition.lists.size > 0 && { lists: { read: (list, signal) => readList(defined, list, signal) } }),
     ...(describing && {
       describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),

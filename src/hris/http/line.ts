@@ -59,6 +59,8 @@ export interface DefinedLine {
 export interface Defined {
   definition: HttpDefinition;
   line: DefinedLine;
+  /** The tenant's day, `YYYY-MM-DD`. */
+  today: () => string;
 }
 
 /** A longer answer cannot be a list of employees. */

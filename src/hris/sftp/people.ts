@@ -41,7 +41,7 @@ export async function readRoster(hris: Sftp, file: RemoteFile, signal: AbortSign
   };
 }
 
-function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string): EmployeeRecord[] {
+function employeesIn({ options, today }: Sftp, { columns, rows }: CsvFile, path: string): EmployeeRecord[] {
   // A file cut off in its header would show no employees, as if everybody were gone.
   if (!columns.includes(options.idColumn)) throw unreadable(path, `its header has no ${options.idColumn}`);
   const seen = new Set<string>();
@@ -57,7 +57,7 @@ function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string
     const record = {
       ref,
       ...fromCells(options, row),
-      ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
+      ...(lastDay === undefined ? {} : { former: hasEnded(lastDay, today?.()) }),
     };
     return reference === undefined || reference === '' ? record : { ...record, reference };
   });

@@ -17,6 +17,7 @@ export interface Sftp {
   session: SftpSession;
   files: ReadyFiles;
   options: SftpOptions;
+  today?: (() => string) | undefined;
 }
 
 /** CSV files of the customer; each is read once as long as it does not change. */

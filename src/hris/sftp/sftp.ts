@@ -61,12 +61,12 @@ export const sftp: HrisAdapter<SftpOptions> = {
   employeeFields: fieldDefs,
   supports: () => ({ files: true, amend: false, accounts: false }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
-  open: async (options) => openConnection(options),
+  open: async (options, _limits, _inUse, today) => openConnection(options, today),
 };
 
-function openConnection(options: SftpOptions): HrisConnection {
+function openConnection(options: SftpOptions, today: Sftp['today']): HrisConnection {
   const session = openSession(options);
-  const hris: Sftp = { session, files: createReadyFiles(session, options), options };
+  const hris: Sftp = { session, files: createReadyFiles(session, options), options, today };
   return {
     // A request shows at once, and a second one with its name is refused; only changes show late, in the next roster.
     capabilities: { storesReference: true, mayHideReference: true, readLagMs: 0, shownWithinMs: options.rosterMaxAge },

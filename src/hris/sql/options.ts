@@ -122,7 +122,10 @@ function only(columns: SqlOptions['columns'], keys: ReadonlySet<string>): SqlOpt
 }
 
 /** `readLag` in ms; `columns` by field key, combining defaults and the tenant's own. */
-export type SqlOptions = z.output<ReturnType<typeof makeSchema>>;
+export type SqlOptions = z.output<ReturnType<typeof makeSchema>> & {
+  /** The tenant's day, for an open connection. */
+  today?: () => string;
+};
 export type SqlOptionsInput = z.input<ReturnType<typeof makeSchema>>;
 
 /** Every column that is read; rights on other columns may not be granted. */

@@ -30,7 +30,7 @@ function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
     ref: toRef(row, options),
     ...toFields(row, { columns: options.reads }),
     ...(typeof reference === 'string' ? { reference } : {}),
-    ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
+    ...(lastDay === undefined ? {} : { former: hasEnded(lastDay, options.today?.()) }),
   };
 }
 

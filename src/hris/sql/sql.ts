@@ -75,7 +75,8 @@ export const sql: HrisAdapter<SqlOptions> = {
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: ({ lists = {} }) => Object.keys(lists),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
-  open: async (options, _limits, inUse) => openConnection(narrowed(options, inUse)),
+  open: async (options, _limits, inUse, today) =>
+    openConnection({ ...narrowed(options, inUse), ...(today && { today }) }),
   setup: setupOf,
 };
 

@@ -7,6 +7,7 @@ import { ADDRESS, CONTACTS, type TrytonOptions, type TrytonSession } from './ses
 export interface Tryton {
   session: TrytonSession;
   options: TrytonOptions;
+  today: (() => string) | undefined;
 }
 
 /** More hits than this count as "many" anyway. */
@@ -215,7 +216,7 @@ export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): E
     ref: refIn(row),
     ...fieldsOf(tryton, row, parts),
     ...(typeof reference === 'string' ? { reference } : {}),
-    former: hasEnded(row.end_date),
+    former: hasEnded(row.end_date, tryton.today?.()),
   };
 }
 

@@ -61,11 +61,11 @@ export const tryton: HrisAdapter<TrytonOptions> = {
   employeeFields: trytonFields,
   supports: () => ({ files: true, amend: true, accounts: true }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
-  open: async (options, limits) => openConnection(options, limits),
+  open: async (options, limits, _inUse, today) => openConnection(options, limits, today),
 };
 
-function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnection {
-  const open: Tryton = { session: openSession(options, limits), options };
+function openConnection(options: TrytonOptions, limits: HrisLimits, today: Tryton['today']): HrisConnection {
+  const open: Tryton = { session: openSession(options, limits), options, today };
   return {
     capabilities: { storesReference: true, readLagMs: 0 },
     employees: {

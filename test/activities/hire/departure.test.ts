@@ -4,6 +4,7 @@ import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { dayOf } from '../../../src/day-of.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import { employeeIn } from '../../../src/hire/hire.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { employPerson, movedToSecond } from './employed-person.ts';
 
@@ -35,6 +36,29 @@ test.each([
     expect(await judge()).toMatchObject(expected);
   },
 );
+
+test.each([
+  ['Pacific/Kiritimati', true],
+  ['Pacific/Niue', false],
+])('whether an employment has ended is told by the tenant’s day, in %s', async (timezone, former) => {
+  const { terminate, employeeId, fleet } = await employPerson({ policies: `timezone: ${timezone}` });
+  // Where it is later, this day is over.
+  await terminate(dayOf(Date.now(), 'Pacific/Niue'));
+  const { hris } = await fleet.deps.connections.of('acme');
+  expect(await hris.employees.read(employeeIn('hr', employeeId), AbortSignal.timeout(60_000))).toMatchObject({
+    former,
+  });
+});
+
+test('an employment without a first day ends on the tenant’s day', async () => {
+  for (const timezone of ['Pacific/Kiritimati', 'Pacific/Niue']) {
+    const { move, end, change, employees } = await employPerson({ policies: `timezone: ${timezone}` });
+    await move('SCREEN');
+    await change(`update employees set start_date = ''`);
+    expect(await end()).toEqual({ verdict: 'over' });
+    expect(await employees()).toMatchObject([{ last_day: dayOf(Date.now(), timezone) }]);
+  }
+});
 
 test('what was asked before the first day stays asked after it, and ends with the employment', async () => {
   const { move, judge, update, terminate, row, ref, fleet } = await employPerson();

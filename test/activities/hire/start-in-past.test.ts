@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
-import { dayOf } from '../../../src/day-of.ts';
+import { dayBefore, dayOf } from '../../../src/day-of.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
@@ -45,6 +45,14 @@ test.each<[string, string]>([
   await answerHold(store, holdId, { answer, arguments: [], by: 'ada' });
   await takeAnswer(deps, { ...asked, holdId });
   expect(await employ(deps, asked)).toMatchObject({ verdict: 'employee' });
+});
+
+test.each([
+  ['Pacific/Niue', dayBefore(Date.now(), 30 * 86_400_000, 'Pacific/Niue'), 'employee'],
+  ['Pacific/Kiritimati', dayBefore(Date.now(), 31 * 86_400_000, 'Pacific/Kiritimati'), 'hold'],
+])('how long ago somebody began is told by the tenant’s day, in %s', async (timezone, startDate, verdict) => {
+  const { deps, asked } = await hiredToStart(startDate, `timezone: ${timezone}`);
+  expect(await employ(deps, asked)).toMatchObject({ verdict });
 });
 
 test.each<[string, string, string | undefined]>([

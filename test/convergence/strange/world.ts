@@ -344,6 +344,7 @@ function tenantOf(fields: readonly Field[]): Tenant {
     mapping: FILE,
     streams: { employees: { mapping: FILE }, positions: {}, jobs: {}, candidates: {} },
     writeBack: { values: [] },
+    policies: {},
     files: { [FILE]: `fields:\n${fields.map(ruleOf).join('\n')}\n` },
   } as unknown as Tenant;
 }

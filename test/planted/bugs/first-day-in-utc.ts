@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/departure.ts',
-      find: 'dayOf(await readClock(store), policies.timezone ?? notify?.timezone)',
+      find: 'dayOf(await readClock(store), timezoneOf(connection.tenant))',
       replace: 'dayOf(await readClock(store))',
     },
   ],
