@@ -37,7 +37,7 @@ import type { ActivityDeps, Connection, Forgetting } from '../connections.ts';
 import { isStrangerTo, readEmployee } from '../hire/read-employee.ts';
 import { startClock, writeOnce } from '../hire/write-once.ts';
 import type { OwnRecord } from '../own-hris.ts';
-import { landedOf, removeLanded, removeTables } from './landed-rows.ts';
+import { blindTables, landedOf, removeLanded, removeTables } from './landed-rows.ts';
 
 export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
   /** Returns undefined if the tenant has no connection any more: it was removed, or its files cannot be read. */
@@ -98,6 +98,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   const connection = await deps.connect(row.tenant_id);
   if (connection === undefined)
     left.push('The tenant no longer has an open HR system: its landing tables and employees were not checked.');
+  else left.push(...blindTables(connection));
   for (let tries = 1; ; tries += 1) {
     await assertNotHeld(store, subject);
     await removeLanded(store, row, subject, connection);

@@ -146,14 +146,22 @@ export async function readLanded(
   return found;
 }
 
-/** Adds the landed records that name the person but have an id of their own. */
+/** Adds the landed records that name the person but have an id of their own, and whom their applications name. */
 export async function withRecords(of: Subject, connection: Connection): Promise<Subject> {
   const all = await landedOf(of, connection);
   const records = Object.fromEntries(
     [...all].filter(([stream, ids]) => NAMING.has(stream) && stream !== 'applications' && ids.length > 0),
   );
   const more = all.get('applications') ?? [];
-  return { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...more])], records };
+  const { landing } = connection.hris;
+  const rows = more.length === 0 ? [] : await landing?.read('applications', more, ofTenant(of.tenantId));
+  const named = rows?.flatMap(({ fields }) => peopleNamedIn(fields)).filter(({ kind }) => kind === 'candidate') ?? [];
+  return {
+    ...of,
+    candidates: [...new Set([...of.candidates, ...named.map(({ id }) => id)])],
+    jobCandidates: [...new Set([...of.jobCandidates, ...more])],
+    records: { ...of.records, ...records },
+  };
 }
 
 /** Ids of the landed rows by stream: rows with the person's own ids, and rows that name them. */
@@ -177,6 +185,23 @@ export async function landedOf(of: Subject, connection: Connection): Promise<Map
 const PAGE = 1_000;
 /** Streams whose rows name people and cannot be found by a person's ids alone. */
 const NAMING: ReadonlySet<string> = new Set(['applications', 'interviews', 'screenings', 'bookings']);
+
+const NAMED_BY = {
+  interviews: ['jobCandidateId'],
+  screenings: ['jobCandidateId'],
+  bookings: ['entityType', 'entityId'],
+};
+
+/** Landing tables where nobody is found, because the tenant's own mapping leaves out whom a row is about. */
+export function blindTables({ landings }: Connection): string[] {
+  return Object.entries(NAMED_BY).flatMap(([stream, names]) => {
+    const fields = landings[stream as PullName]?.fields.map(({ target }) => target);
+    const missing = names.filter((name) => fields?.includes(name) === false);
+    if (missing.length === 0) return [];
+    const why = `its mapping leaves out ${missing.join(' and ')}, so rows about the person could not be found`;
+    return [`Landing table of ${stream}: ${why}; delete them there.`];
+  });
+}
 
 async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Connection): Promise<string[]> {
   const found: string[] = [];

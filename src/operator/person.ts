@@ -3,6 +3,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { alarmOf, carryOutErasure } from '../../activities/erase/carry-out.ts';
 import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
 import { isStrangerTo, OF_ANOTHER } from '../../activities/hire/read-employee.ts';
+import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { type Places, readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { employeeIn } from '../hire/hire.ts';
@@ -391,7 +392,19 @@ async function resolve({ store, tenantId }: PersonParts, who: string, open: Open
   if (people.size > 1) throw ambiguous(id, [...people.values()]);
   const [subject] = found.values();
   if (subject === undefined) throw unknownPerson(tenantId);
-  return open === undefined ? subject : withRecords(subject, open.connection);
+  return open === undefined ? subject : asShown(store, subject, open.connection);
+}
+
+/**
+ * Also what both sides show. Nothing but the hiring platform, or a landed application, names the candidate of somebody
+ * who was never hired.
+ */
+async function asShown(store: Store, subject: Subject, connection: Connection): Promise<Subject> {
+  const of = await withRecords(subject, connection);
+  const asked = of.candidates.length > 0 ? [] : await fetchJobCandidates(connection, of.jobCandidates);
+  const candidates = [...of.candidates, ...asked.flatMap(({ jobCandidate }) => jobCandidate?.candidateId ?? [])];
+  if (candidates.length === subject.candidates.length) return of;
+  return withRecords(await completeIds(store, of.tenantId, { ...of, candidates }), connection);
 }
 
 async function isKnown(store: Store, subject: Subject, open: OpenTenant | undefined): Promise<boolean> {
