@@ -21,6 +21,7 @@ import {
 } from '../../src/store/fields.ts';
 import { concludeWrites, type FieldChange, type NewWrite, readOpenWrites } from '../../src/store/foreign-writes.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
+import { erasedAmong } from '../../src/store/person-marks.ts';
 import {
   allowedCodes,
   forgetAllowed,
@@ -279,12 +280,16 @@ const MOST_VALUES = 100;
 /**
  * Renames values after their entry was renamed: the new option exists already, and the old one goes once no record
  * holds it. Each record is read again just before the write, so that a choice made in the meantime stands. A refused
- * value stays, and so does its option. Returns true if something may have changed.
+ * value stays, and so does its option; likewise that of a person who was erased, whom no row may name. Returns true if
+ * something may have changed.
  */
 async function moveValues(run: PushContext, { field, plan, uses }: Sides): Promise<boolean> {
-  const { connection, beat } = run;
+  const { deps, connection, key, beat } = run;
   const renamed = new Map(plan.rename.map(({ from, to }) => [from, to]));
-  const ids = holdersOf(plan, uses);
+  const holders = holdersOf(plan, uses);
+  const people = field.entity === 'candidate' ? holders.map((id) => ({ kind: 'candidate', id }) as const) : [];
+  const erased = await erasedAmong(deps.store, key.tenantId, people);
+  const ids = holders.filter((id) => !erased.has(id));
   for (const some of batchesOf(ids, AT_ONCE)) {
     const places = (await Promise.all(some.map((id) => readPlaces(connection, field, id)))).flat();
     const moves = places.flatMap(({ input, held }) =>

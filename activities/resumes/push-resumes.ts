@@ -7,6 +7,7 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
+import { erasedOf } from '../../src/store/person-marks.ts';
 import type { ResumeRow } from '../../src/store/push-tables.ts';
 import {
   type ResumeToSend,
@@ -153,17 +154,14 @@ async function settleBatch(
   for (const row of rows) {
     const candidateId = byUrl.get(row.url);
     if (candidateId === undefined) left.push(row);
-    else await settleResumes(store, [row], { state: 'done', candidate_id: candidateId });
+    else await settleFound(run, [row], candidateId);
     tell(run, row, 'unchanged');
   }
   if (!(batch.isOver ?? isOver)) return;
   const urls = new Set(rows.map(({ url }) => url));
   const others = batch.people.filter(({ resume }) => typeof resume !== 'string' || !urls.has(resume));
-  if (others.length > 0 && others.length === left.length) {
-    const [other] = others;
-    const candidate = others.length === 1 && other !== undefined ? { candidate_id: other.id } : {};
-    return settleResumes(store, left, { state: 'done', ...candidate });
-  }
+  if (others.length > 0 && others.length === left.length)
+    return settleFound(run, left, others.length === 1 ? others[0]?.id : undefined);
   const code = batch.hasFailed && batch.people.length === 0 ? 'BATCH_FAILED' : 'NOT_READ';
   await settleResumes(store, left, { state: 'refused', code: others.length === 0 ? code : 'UNCLEAR' });
 }
@@ -194,10 +192,17 @@ async function findRequest(run: Run, rows: readonly ResumeRow[], batches: Readon
       tell(run, row, 'quarantined', `${reason}; if it is not there, --full sends it again`);
       continue;
     }
-    await settleResumes(store, [row], { state: 'done', candidate_id: candidateId });
+    await settleFound(run, [row], candidateId);
     if (row.write_id !== null) await settleSomeWrites(store, row.write_id, [row.resume_id], 'done');
     tell(run, row, 'created');
   }
+}
+
+/** Records whom the partner made of a file, but nobody who was erased while it was read. */
+async function settleFound({ deps, key }: Run, rows: readonly ResumeRow[], id: string | undefined): Promise<void> {
+  const candidate = { kind: 'candidate', id: id ?? '' } as const;
+  const isErased = (await erasedOf(deps.store, key.tenantId, [candidate]))(candidate);
+  return settleResumes(deps.store, rows, { state: 'done', candidate_id: isErased ? null : (id ?? null) });
 }
 
 /** Clocks differ, and a lower bound that is too early costs only a page. */
@@ -213,7 +218,10 @@ async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<vo
   const { atOnce } = connection.tenant.resumes;
   const { rows, now } = await readResumes(deps.store, key.tenantId);
   const wanted = new Map<string, Wanted>();
-  for (const one of listed) {
+  const fileOf = ({ id }: ListedResume) => ({ kind: 'record', id: `${key.stream}/${id}` }) as const;
+  const isErased = await erasedOf(deps.store, key.tenantId, listed.map(fileOf));
+  // Nothing is told of files of erased people: a verdict is stored, and a file may have its person's name.
+  for (const one of listed.filter((file) => !isErased(fileOf(file)))) {
     const id = resumeKey({ resumeId: one.id, jobId: one.jobId });
     const before = rows.get(id);
     const isUnanswered = before?.state === 'sent' && run.full && leftMs(run, before, now) <= 0;

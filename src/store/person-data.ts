@@ -91,7 +91,7 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   leads: ({ leads = [] }) => leads,
   sourcing: ({ leads = [] }) => leads,
   results: (of) => [...of.jobCandidates, ...['interviews', 'screenings'].flatMap((one) => of.records?.[one] ?? [])],
-  resumes: () => [], // Hints name files, and a hint does not say whose file it is.
+  resumes: ({ records }) => records?.['resumes'] ?? [],
   calendar: ({ records }) => records?.['bookings'] ?? [],
   'candidate-value': (of) => of.candidates, // No stream: what options change of candidates, hired or not.
 };
@@ -130,7 +130,7 @@ function written(of: Subject): RawBuilder<boolean> {
       ofTargets(OF_APPLICATION, of.jobCandidates),
       sql<boolean>`(target like 'account:%' and ${isIn('record_id', of.jobCandidates)})`,
       ofTargets(['lead'], of.leads ?? []),
-      sql<boolean>`(target = 'resume' and record_id in (select resume_id from resumes where ${ofCandidates(of)}))`,
+      ofTargets(['resume'], of.records?.['resumes'] ?? []),
       ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
       exchanged(of),
     ),
@@ -427,6 +427,8 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
     applied.push(...rows);
   }
   const leads = unique(of.leads ?? [], applied, [], 'lead_id');
+  const files = await sql<Row>`select resume_id from resumes where ${ofCandidates(of)}`.execute(kysely);
+  const resumes = unique(of.records?.['resumes'] ?? [], files.rows, [], 'resume_id');
   const ours = own.filter((row) => row['tenant_id'] === of.tenantId);
   // Employees of a sister tenant are left out, in every HR system, even if a row of this tenant names them.
   const others = own.filter((row) => row['kind'] === 'employee' && !ours.includes(row));
@@ -444,6 +446,7 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
     enrolments: unique(of.enrolments, hires.rows, [], 'onboarding_candidate_id'),
     employees: [...new Map(employees.map((one) => [`${one.connection}/${one.id}`, one])).values()],
     ...(leads.length === 0 ? {} : { leads }),
+    ...(resumes.length === 0 ? {} : { records: { ...of.records, resumes } }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { askErasure } from '../../../src/store/erasures.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../../src/store/person-data.ts';
 import { purgeWriteLog, purgeWrites } from '../../../src/store/retention.ts';
 import { optionWorld } from './option-world.ts';
@@ -25,7 +26,7 @@ async function renamed() {
     const found = await findPersonRows(store, subjectOf(of));
     return found.map(({ place, count }) => `${place} ${count}`);
   };
-  return { store, ids, placesOf };
+  return { store, ids, placesOf, hr, bar, run };
 }
 
 test('a value that followed its option is found and erased as its candidate’s, and as nobody else’s', async () => {
@@ -56,4 +57,18 @@ test('whose value followed its option is forgotten by the write log in the end',
   ]);
   await purgeWriteLog(store, 'acme', 1_000);
   expect(await placesOf({ candidates: [ben] })).toEqual([]);
+});
+
+test('the value of an erased candidate follows no option, and nothing is noted of them', async () => {
+  const { store, ids, placesOf, hr, bar, run } = await renamed();
+  const [eva = '', ben = ''] = ids;
+  const subject = subjectOf({ candidates: [eva] });
+  await askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+  await erasePersonRows(store, subject);
+  hr.rename(bar, 'Salon');
+  await run('three');
+  expect([await placesOf({ candidates: [eva] }), await placesOf({ candidates: [ben] })]).toEqual([
+    [],
+    ['foreign_writes 2'],
+  ]);
 });

@@ -10,7 +10,9 @@ import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { createSecretPages } from '../../../src/receiver/secret-pages.ts';
+import { askErasure } from '../../../src/store/erasures.ts';
 import { listHolds } from '../../../src/store/holds.ts';
+import { completeIds, erasePersonRows, findPersonRows } from '../../../src/store/person-data.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { resumeStream } from '../../../src/store/streams.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
@@ -244,4 +246,40 @@ test('two workers send each once; many at once are asked about first; without cr
   expect(await run('four')).toMatchObject({ state: 'done', counts: { created: 3, held: 0 } });
   expect(await made()).toMatchObject({ files: 5, requests: 3 });
   expect(await listHolds(store)).toEqual([]);
+});
+
+test('a file whose person was erased makes no candidate again', async () => {
+  const { run, list, rows, made, reasons, sandbox, store } = await resumeWorld();
+  list('ada-lovelace.pdf', 'ben.pdf');
+  await run('one');
+  await sandbox.later(10_000);
+  await run('two');
+  const [ada] = await rows();
+  const known = { candidates: [ada?.candidate_id ?? ''], jobCandidates: [], enrolments: [], employees: [] };
+  const subject = await completeIds(store, 'acme', known);
+  await askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+  await erasePersonRows(store, subject);
+  expect(await findPersonRows(store, subject)).toEqual([]);
+  const before = await made();
+  expect(await run('three')).toMatchObject({ state: 'done', counts: { created: 0, unchanged: 1 } });
+  expect(await run('four', { full: true })).toMatchObject({ counts: { created: 0 } });
+  expect(await made()).toEqual(before);
+  expect((await rows()).map(({ resume_id: id }) => id)).toEqual(['ben.pdf']);
+  expect((await reasons()).size).toBe(0);
+});
+
+test('a file that was being read while its person was erased is not linked to them again', async () => {
+  const { run, list, rows, sandbox, store } = await resumeWorld();
+  const known = { candidate: { email: 'ada.lovelace@example.com', firstName: 'Ada' } };
+  const { candidateId } = (await sandbox.control.act('addCandidate', known)) as { candidateId: number };
+  list('ada-lovelace.pdf');
+  await run('one');
+  const ids = { candidates: [String(candidateId)], jobCandidates: [], enrolments: [], employees: [] };
+  const subject = await completeIds(store, 'acme', ids);
+  await askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+  await erasePersonRows(store, subject);
+  await sandbox.later(10_000);
+  expect(await run('two')).toMatchObject({ state: 'done' });
+  expect(await rows()).toMatchObject([{ state: 'done', candidate_id: null }]);
+  expect(await findPersonRows(store, subject)).toEqual([]);
 });
