@@ -211,8 +211,8 @@ function profileOf(
   if (nameField === undefined || edit === undefined)
     throw rejected(
       'HRIS_NOT_TESTABLE',
-      `${definition.name} cannot be tested: ` +
-        `${nameField === undefined ? 'no field holds a name' : 'no text can be changed'}. Add such a field.`,
+      `${definition.name} cannot be tested: no field ` +
+        `${nameField === undefined ? 'holds a name' : 'of ten characters or more can be changed'}. Add such a field.`,
     );
   const missing = fields.find((field) => field.required && field !== nameField) ?? (name?.required ? name : undefined);
   const [isProven, exists] = [
@@ -241,9 +241,9 @@ function profileOf(
   };
 }
 
-/** Whether the field takes any text. */
+/** Whether the field takes any text of a word or two. */
 function isFree({ type, options, values, maxLength = 100 }: FieldPlan): boolean {
-  return type === 'text' && options === undefined && values === undefined && maxLength >= 50;
+  return type === 'text' && options === undefined && values === undefined && maxLength >= 10;
 }
 
 function isEditable({ key }: FieldPlan): boolean {
@@ -258,8 +258,8 @@ function filled(
     fields.flatMap((field): [string, FieldValue][] => {
       const given = values[field.key];
       if (given !== undefined) return [[field.key, typed(field, given)]];
-      const known = isFree(field) || field.type === 'date' ? KNOWN[field.key] : undefined;
-      if (known !== undefined) return [[field.key, known(tag, run)]];
+      const known = isFree(field) || field.type === 'date' ? KNOWN[field.key]?.(tag, run) : undefined;
+      if (known !== undefined) return [[field.key, known]];
       return field.required ? [[field.key, anyOf(field)]] : [];
     }),
   );

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loadDefinition } from '../../src/hris/http/load-definition.ts';
 import { definitionUnderTest } from '../../src/hris-kit/definition-under-test.ts';
 import { hrisCells } from '../../src/hris-kit/suite.ts';
@@ -64,6 +64,18 @@ async function startLagging() {
   });
   return { url, staff };
 }
+
+test('fields of thirty characters are enough for the suite', async () => {
+  const short = DEFINITION.replace(/(?<=at: (last|title))/g, ', maxLength: 30');
+  const { definition, problems } = loadDefinition('kestrel.yaml', short);
+  if (definition === undefined) throw new Error(JSON.stringify(problems));
+  const options = { url: 'http://127.0.0.1:9', allowPrivateAddress: true, token: 'x' };
+  const { profile, stop } = definitionUnderTest({ definition, options, values: {} });
+  onTestFinished(stop);
+  const { familyName } = profile.employee('executed-late');
+  expect(familyName).toMatch(/^Test [0-9a-f]{8} executed-late$/);
+  expect(profile.edit).toEqual({ title: 'Changed' });
+});
 
 test('the suite waits as long as "readLag" says, before it counts who is there', async () => {
   const { url, staff } = await startLagging();
