@@ -10,6 +10,7 @@ import {
   sendOnPermit,
   unlimited,
 } from '../rate-limit/rate-limit.ts';
+import { decimalValue } from '../values/transforms.ts';
 
 /** The rate limit of one tenant at its HRIS; an endpoint that is limited separately has its own. */
 export type HrisLimits = (endpoint?: string) => RateLimitKeeper;
@@ -136,7 +137,7 @@ function renamed(error: ConnectorError): ConnectorError {
 /** Parses an answer as JSON. A login page or a proxy's error page instead leaves the outcome of the request open. */
 export function readJson(answer: HttpAnswer, { what, idempotent }: { what: string; idempotent: boolean }): unknown {
   try {
-    return JSON.parse(answer.body.toString('utf8'));
+    return parseExactly(new TextDecoder().decode(answer.body));
   } catch {
     const type = String(answer.headers['content-type'] ?? 'no content type').split(';', 1)[0];
     throw new ConnectorError({
@@ -149,6 +150,13 @@ export function readJson(answer: HttpAnswer, { what, idempotent }: { what: strin
       requestId: answer.requestId,
     });
   }
+}
+
+/** A number that would lose digits stays text: as a number, an id beyond 2^53 is that of somebody else. */
+function parseExactly(text: string): unknown {
+  const exact = (_name: string, value: unknown, context?: { source?: string }): unknown =>
+    typeof value === 'number' ? (decimalValue(context?.source ?? '') ?? value) : value;
+  return JSON.parse(text, /[\d.]{16}/.test(text) ? exact : undefined);
 }
 
 /** Normalises an HTTP address: host in lower case, no default port, no trailing slash. */

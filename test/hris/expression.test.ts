@@ -37,6 +37,15 @@ test('a day in a call is written as the system writes days', () => {
     expect(() => compileTemplate(`{lastDay | day ${format}}`, known), format).toThrow(/not a format for days/);
 });
 
+test('a key for a request is a UUID, the same for the same values and another one for corrected ones', () => {
+  const key = compileTemplate('{record | uuid}', () => undefined);
+  const [first, again, corrected] = ['Reyes', 'Reyes', 'Reyes Cruz'].map((last) => key({ record: { last } }));
+  expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(again).toBe(first);
+  expect(corrected).not.toBe(first);
+  expect(key({})).toBeUndefined();
+});
+
 test('each function of JSONata is known, and a misspelt one is refused before an answer meets it', async () => {
   const source = await readFile(fileURLToPath(import.meta.resolve('jsonata')), 'utf8');
   const names = Array.from(source.matchAll(/staticFrame\.bind\(['"](\w+)['"]/g), ([, name = '']) => name);

@@ -43,10 +43,7 @@ const hostile: Readonly<Record<string, Say>> = {
   'a record whose id is a list': json(200, { id: [1], staff: [{ id: [1] }] }),
   'a record whose id is empty': json(200, { id: '', staff: [{ id: '' }] }),
   'a record whose id is a number past all others': text(200, '{"id":1e400,"staff":[{"id":1e400}]}'),
-  'a record whose id is a number that lost digits': text(
-    200,
-    '{"id":12345678901234567890,"staff":[{"id":12345678901234567890}]}',
-  ),
+  'a record whose id is no whole number': text(200, '{"id":1.5,"staff":[{"id":1.5}]}'),
   'a record whose id is a text of 1 MB': (response) => {
     const id = 'x'.repeat(MB);
     return json(200, { id, staff: [{ id }] })(response);

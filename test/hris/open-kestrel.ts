@@ -26,7 +26,9 @@ export async function openKestrel(
 export async function startKestrel(answer: Answer): Promise<string> {
   const server = createServer((asked, response) => {
     const say: Say = (status, body, headers) =>
-      void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+      void response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
     void answer(asked, say);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -232,6 +232,9 @@ function* ofSteps({ steps }: Definition): Generator<BrokenRule> {
   }
 }
 
+/** Of a login that is not below hris.url. */
+export const ADDRESS = /^https?:\/\/[^/?]+\/./;
+
 function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
   const used = Array.from(JSON.stringify(auth).matchAll(/\{\s*options\.(\w+)/g), ([, key = '']) => key);
   // An option that is not there is told by its template.
@@ -241,10 +244,12 @@ function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
       '"auth" uses no secret option, but this file may not contain a secret. Write {options.NAME} here, ' +
         '"NAME: { secret: true }" under "options", and "NAME: env:VARIABLE" or "NAME: file:PATH" in the tenant file.',
     ];
-  if (auth.oauth2?.tokenPath.startsWith('/') === false)
+  const { tokenPath = '/' } = auth.oauth2 ?? {};
+  if (!tokenPath.startsWith('/') && !ADDRESS.test(tokenPath))
     yield [
       ['auth', 'oauth2', 'tokenPath'],
-      '"auth.oauth2.tokenPath" is not a path. Begin it with /; it continues hris.url.',
+      '"auth.oauth2.tokenPath" is not a path. Begin it with / to continue hris.url, or write a whole address: ' +
+        'https://login.example/token.',
     ];
   if (auth.oauth2?.grant === 'refresh_token' && auth.oauth2.refreshToken === undefined)
     yield [['auth', 'oauth2', 'grant'], 'the grant refresh_token needs "refreshToken". Add it.'];

@@ -37,7 +37,7 @@ const request = {
   put: template.optional(),
   patch: template.optional(),
   delete: template.optional(),
-  query: z.record(z.string(), template).optional(),
+  query: z.record(z.string(), z.json()).optional().describe('Templates; what is no text is sent as JSON'),
   headers: z.record(z.string(), template).optional(),
   body: z.json().optional().describe('A JSON template; {record} is the record with the fields in their places'),
 };
@@ -86,7 +86,9 @@ const reading = z.strictObject({
 });
 
 const oauth2 = z.strictObject({
-  tokenPath: template.describe('The path of the token endpoint, below hris.url'),
+  tokenPath: template.describe(
+    'The path of the token endpoint, below hris.url; or its address: https://login.example/token',
+  ),
   grant: z.enum(['client_credentials', 'refresh_token']).default('client_credentials'),
   clientId: template,
   clientSecret: template,

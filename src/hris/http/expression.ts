@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import jsonata from 'jsonata';
 import { DateTime } from 'luxon';
 import { didYouMean } from '../../in-words.ts';
@@ -245,6 +246,11 @@ const QUOTES: Readonly<Record<string, Change>> = {
   odata: (value) => `'${String(value).replaceAll("'", "''")}'`,
   base64: (value) => Buffer.from(String(value)).toString('base64'),
   json: (value) => JSON.stringify(value),
+  // RFC 9562, section 5.8. Of a whole record it is new once the record is corrected.
+  uuid: (value) => {
+    const hash = createHash('sha256').update(cellText(value)).digest('hex');
+    return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-8$3-8$4-$5');
+  },
   // A text that is not a number cannot be an id: looks for -1, which finds nothing.
   number: (value) => (value === null ? null : Number.isSafeInteger(Number(value)) ? Number(value) : -1),
 };

@@ -7,7 +7,7 @@ import { cellText } from '../read-cell.ts';
 import { withoutValues } from '../records.ts';
 import { rendered, type Values } from './expression.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
-import { type Carried, ofWayIn, openAccountCheck, openSession } from './session.ts';
+import { type Carried, loginOrigin, ofWayIn, openAccountCheck, openSession } from './session.ts';
 
 /** What a definition's calls need from a tenant file. */
 export interface LineOptions {
@@ -72,7 +72,7 @@ const MOST_RENEWALS = 3;
 export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
   const { own } = options;
   const { tls, limits: told } = definition;
-  const line = openLine(options.url, {
+  const settings = {
     allowPrivate: options.allowPrivateAddress,
     limits,
     tls: tls && { cert: cellText(tls.certificate(own)), key: cellText(tls.key(own)) },
@@ -81,16 +81,20 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
         header === undefined ? [] : [[`ratelimit-${usual}`, header]],
       ),
     ),
-  });
+  };
+  const line = openLine(options.url, settings);
+  const origin = loginOrigin(definition.authorizing, own);
+  const away = origin === undefined ? undefined : openLine(origin, settings);
   const open: OpenLine = { definition, options, line };
-  const letIn = (call: Call, carried: Carried, endpoint?: string): Promise<Answer> =>
-    sendPlain(open, call, carried, endpoint).catch((error: unknown) => {
+  const letIn = (call: Call, carried: Carried, at: OpenLine, endpoint?: string): Promise<Answer> =>
+    sendPlain(at, call, carried, endpoint).catch((error: unknown) => {
       throw ofWayIn(error, call.plan);
     });
-  const session = openSession(definition.authorizing, own, (plan, signal) => letIn({ plan, signal }, {}, 'login'));
-
+  const session = openSession(definition.authorizing, own, (plan, signal) =>
+    letIn({ plan, signal }, {}, { ...open, line: away ?? line }, 'login'),
+  );
   const account = openAccountCheck(definition, own, (carried, signal) =>
-    letIn({ plan: definition.probing, signal }, carried),
+    letIn({ plan: definition.probing, signal }, carried, open),
   );
 
   async function send(call: Call, more = MOST_RENEWALS): Promise<Answer> {
@@ -110,7 +114,7 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     }
   }
 
-  return { send: (call) => send(call), close: () => line.close() };
+  return { send: (call) => send(call), close: async () => void (await Promise.all([line.close(), away?.close()])) };
 }
 
 interface OpenLine {
@@ -226,7 +230,9 @@ async function wordsOf(
 
 /** A link to the next page may repeat our credentials, or show them blackened: only ours are sent. */
 function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
-  const [path = '', own = ''] = String(plan.path(values, encodeURIComponent)).split(/\?(.*)/s);
+  // Only a login may have a whole address.
+  const target = String(plan.path(values, encodeURIComponent)).replace(/^https?:\/\/[^/?]*/, '');
+  const [path = '', own = ''] = target.split(/\?(.*)/s);
   const kept = own
     .split('&')
     .filter((pair) => !new URLSearchParams(pair).keys().some((name) => Object.hasOwn(carried, name)));

@@ -3,7 +3,7 @@ import type { HttpMethod } from '../../http/http-error.ts';
 import { didYouMean } from '../../in-words.ts';
 import { explainIssues, type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
-import { brokenRules, METHODS, requestOf, SOUGHT, unsentBy, uses } from './definition-rules.ts';
+import { ADDRESS, brokenRules, METHODS, requestOf, SOUGHT, unsentBy, uses } from './definition-rules.ts';
 import { type Definition, definitionSchema, type FieldOf, type RequestOf, type WriteOf } from './definition-schema.ts';
 import {
   BadExpression,
@@ -357,7 +357,7 @@ class Compiler {
         `"${at.join('.')}" needs one of ${METHODS.join(', ')}, with a path such as /employees; it has ${used.length}.`,
       );
     const path = request[method] ?? '/';
-    if (!path.startsWith('/'))
+    if (!path.startsWith('/') && !(at[0] === 'auth' && ADDRESS.test(path)))
       this.#wrong(
         [...at, method],
         `"${[...at, method].join('.')}" is not a path. Begin it with /; it continues hris.url.`,
@@ -435,11 +435,7 @@ class Compiler {
     }));
   }
 
-  #templates<Texts extends Readonly<Record<string, string | undefined>>>(
-    at: Path,
-    texts: Texts,
-    names: readonly string[],
-  ) {
+  #templates<Texts extends Readonly<Record<string, unknown>>>(at: Path, texts: Texts, names: readonly string[]) {
     const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
     const templates = entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]);
     return Object.fromEntries(templates) as Record<keyof Texts, Template>;

@@ -66,6 +66,13 @@ export function openSession(auth: AuthPlan, own: Values, send: Login) {
   };
 }
 
+/** Where tokens come from, if that is not the HR system itself: many have a server for the logins of all customers. */
+export function loginOrigin(auth: AuthPlan, own: Values): string | undefined {
+  if (auth.kind === 'headers') return undefined;
+  const address = String((auth.kind === 'login' ? auth.call.path : auth.texts.tokenPath)(own, encodeURIComponent));
+  return URL.parse(address)?.origin;
+}
+
 /** The value of a header without its scheme (`Bearer`), and that of a query also as an address has it. */
 function carrying(carried: Carried, ...tokens: string[]): Carried {
   const { headers = {}, query = {} } = carried;
@@ -135,7 +142,7 @@ async function logIn(
     return { carried: carrying({ headers: rendered(auth.headers, { ...own, token }) }, cellText(token)) };
   }
   const texts = rendered(auth.texts, own);
-  const { clientId = '', clientSecret = '', scope, refreshToken, tokenPath = '/' } = texts;
+  const { clientId = '', clientSecret = '', scope, refreshToken } = texts;
   const inBody = auth.credentials === 'body' ? { client_id: clientId, client_secret: clientSecret } : {};
   const form = {
     grant_type: auth.grant,
@@ -149,7 +156,7 @@ async function logIn(
     purpose: 'auth.oauth2',
     at: '',
     method: 'POST',
-    path: () => tokenPath,
+    path: auth.texts.tokenPath,
     query: {},
     headers: {
       'content-type': () => 'application/x-www-form-urlencoded',
