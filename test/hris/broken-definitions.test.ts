@@ -409,9 +409,9 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     /"\{lastDay\}" is not a placeholder here/,
   ],
   [
-    'a reference in an update, which has none',
-    'as: put, headers: { if-match: ',
-    "as: put, query: { by: '{reference}' }, headers: { if-match: ",
+    'a reference in an update of a position, which has none',
+    "put: '/positions/{id}', as: put",
+    "put: '/positions/{id}', as: put, query: { by: '{reference}' }",
     "'{reference}'",
     /"\{reference\}" is not a placeholder here/,
   ],

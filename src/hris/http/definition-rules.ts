@@ -153,6 +153,12 @@ function* ofPages(at: Path, list: ListOf): Generator<BrokenRule> {
 /** A request with a body of its own sends what the body names, and nothing else. */
 function* ofWrites(raw: Definition): Generator<BrokenRule> {
   const { create, update, rehire, terminate, requisitions } = raw;
+  for (const [name, write] of Object.entries({ update, rehire, terminate }))
+    if (raw.record.reference === undefined && write && uses([requestOf(write), write.set], 'reference'))
+      yield [
+        [name],
+        `"${name}" names {reference}, but "record.reference" does not say where a record has it. Add it, or use {id}.`,
+      ];
   const writes = { create, update, rehire, terminate, 'requisitions.update': requisitions?.update };
   for (const [name, write] of Object.entries(writes)) {
     if (write?.body === undefined || uses(requestOf(write), 'record')) continue;
@@ -245,7 +251,7 @@ function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
         '"NAME: { secret: true }" under "options", and "NAME: env:VARIABLE" or "NAME: file:PATH" in the tenant file.',
     ];
   const { tokenPath = '/' } = auth.oauth2 ?? {};
-  if (!tokenPath.startsWith('/') && !ADDRESS.test(tokenPath))
+  if (!/^(\/|\{options\.)/.test(tokenPath) && !ADDRESS.test(tokenPath))
     yield [
       ['auth', 'oauth2', 'tokenPath'],
       '"auth.oauth2.tokenPath" is not a path. Begin it with / to continue hris.url, or write a whole address: ' +

@@ -285,7 +285,10 @@ export const definitionSchema = z.strictObject({
     id: maybe('Of { status, headers, body }: the id; by default the id of the record in body'),
     number: expression.optional(),
     item: maybe('Of { status, headers, body }: the record'),
-    ticket: maybe('Of { status, headers, body }: the ticket to ask with later, if the answer is not final'),
+    ticket: maybe(
+      'Of { status, headers, body, reference }: the ticket to ask with later, if the answer is not final; ' +
+        '`reference` is ours',
+    ),
   }),
   pending: z
     .strictObject({

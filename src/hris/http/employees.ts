@@ -229,8 +229,11 @@ export async function writeEmployee(
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
   if (plan.needsVersion) assertVersion(definition.reading, held?.version);
+  const reference = plan.isByReference ? referenceOf(definition, plan, held) : undefined;
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.seen }, { signal, beforeSend });
-  const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: defined.today() });
+  const { version } = held ?? {};
+  const today = defined.today();
+  const values = withFields(fields, { ...steps, ...what.values, id, reference, version, today });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line
     .send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend })
@@ -251,6 +254,17 @@ function assertVersion({ what, purpose }: CallPlan, version: unknown): void {
     'HRIS_UNREADABLE_ANSWER',
     `${what} was answered without a version, and nothing was written: it could overwrite an edit. Check ` +
       `"${purpose}.version" or "${record}.version" of the definition; "unversioned: true" of the write allows it.`,
+  );
+}
+
+/** Without it the request would be about somebody else, or about nobody. */
+function referenceOf({ name }: HttpDefinition, { what }: CallPlan, held: Held | undefined): string {
+  const { reference } = held?.record ?? {};
+  if (reference !== undefined) return reference;
+  throw rejected(
+    'HRIS_UNREADABLE_ANSWER',
+    `${what} was not sent, because it names employees by our reference, and ${name} shows none for this one: ` +
+      'hirebridge did not make the record, or "record.reference" of the definition is wrong. Make the change there.',
   );
 }
 
@@ -305,7 +319,7 @@ async function resultOf(
   const { definition } = defined;
   const { creating, asking, record } = definition;
   const isMoved = answer.status === 301 || answer.status === 302;
-  const ticket = isMoved ? undefined : idOf(await creating.ticket?.(answer));
+  const ticket = isMoved ? undefined : idOf(await creating.ticket?.({ ...answer, reference }));
   if (ticket !== undefined && asking !== undefined) return { kind: 'pending', ticket, nextCheckMs: asking.every };
   const raw = seenOf(definition, creating.item === undefined ? answer.body : await creating.item(answer));
   const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
@@ -376,11 +390,16 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
     if (made === undefined) throw requestUnknown(plan.what, at);
     return created(defined, { id: made, number: undefined }, signal);
   }
-  if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true)
+  if (yesOrNo(await plan.refused?.(body), 'pending.refused') === true) {
+    // The caller knows the values that were sent, and cuts them out.
+    const said = await line.words(answer);
     throw rejected(
       'HIRE_REJECTED',
-      `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
+      `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.` +
+        (said === '' ? '' : ` It said: "${said}"`),
+      { said },
     );
+  }
   if (yesOrNo(await plan.done(body), 'pending.done') !== true)
     return { kind: 'pending', ticket, nextCheckMs: plan.every };
   const id = idOf(await plan.id(body));

@@ -52,6 +52,8 @@ export interface Answer {
 
 export interface DefinedLine {
   send(call: Call): Promise<Answer>;
+  /** What people may see of an answer, without secrets. */
+  words(answer: Answer): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -114,7 +116,11 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     }
   }
 
-  return { send: (call) => send(call), close: async () => void (await Promise.all([line.close(), away?.close()])) };
+  return {
+    send: (call) => send(call),
+    words: async (answer) => wordsOf(open, answer, { sent: {}, carried: await session.carried() }),
+    close: async () => void (await Promise.all([line.close(), away?.close()])),
+  };
 }
 
 interface OpenLine {

@@ -77,7 +77,8 @@ const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 /** What each write knows, besides the fields and the steps. */
 const MADE = ['record', 'reference'];
 const CHANGED = ['record', 'id', 'version', 'today'];
-const ENDED = [...CHANGED, 'lastDay'];
+/** Of an employee, whose record has our reference. */
+const KEPT = [...CHANGED, 'reference'];
 
 type Page = Readonly<{ headers: Readonly<Record<string, unknown>>; body: unknown }>;
 
@@ -131,9 +132,9 @@ class Compiler {
         ...this.#answers(['create'], create, 'id', 'number', 'item', 'ticket'),
       },
       asking: pending && this.#plan(['pending'], pending, ['ticket'], ['done', 'id', 'refused', 'number'], 'ticket'),
-      updating: this.#write(['update'], update, [...CHANGED, ...parts]),
-      terminating: terminate && this.#write(['terminate'], terminate, [...ENDED, ...parts]),
-      rehiring: rehire && this.#write(['rehire'], rehire, [...CHANGED, ...parts]),
+      updating: this.#write(['update'], update, [...KEPT, ...parts]),
+      terminating: terminate && this.#write(['terminate'], terminate, [...KEPT, 'lastDay', ...parts]),
+      rehiring: rehire && this.#write(['rehire'], rehire, [...KEPT, ...parts]),
       removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
       changing: changes && this.#plan(['changes'], changes, ['since'], ['items', 'stamp', 'gone']),
       steps: this.#steps(),
@@ -277,7 +278,8 @@ class Compiler {
     of = { part: 'record', read: this.#raw.read, version: this.#raw.record.version },
   ) {
     const isWhole = write.as === 'put';
-    const call = this.#call(at, write, names, at[0] === 'create' || isWhole ? undefined : 'id');
+    const isByReference = at[0] !== 'create' && uses([requestOf(write), write.set], 'reference');
+    const call = this.#call(at, write, names, at[0] === 'create' || isWhole || isByReference ? undefined : 'id');
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
     if (!sends && write.get !== undefined)
       this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
@@ -309,6 +311,8 @@ class Compiler {
       isConditional,
       /** Not sent for a record without a version. SCIM servers need not have any (RFC 7643, 3.1). */
       needsVersion: isConditional && !write.unversioned && write.as !== 'scim-patch',
+      /** The request names our reference instead of the id: it is read from the record. */
+      isByReference,
       takesDay: uses(write, 'lastDay'),
       sendsFields: unsentBy(write, this.#raw.fields, this.#raw.steps).length === 0,
     };
@@ -322,12 +326,10 @@ class Compiler {
   #answers<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
     for (const key of keys) {
       const [, first = 'body'] = /^([A-Za-z]\w*)(?=[.[\s=!]|$)/.exec(String(part[key] ?? '')) ?? [];
-      if (['status', 'headers', 'body', 'function'].includes(first)) continue;
+      const known = ['status', 'headers', 'body', ...(key === 'ticket' ? ['reference'] : [])];
+      if ([...known, 'function'].includes(first)) continue;
       const name = [...at, key].join('.');
-      this.#wrong(
-        [...at, key],
-        `"${name}" reads { status, headers, body }, so "${first}" is not there: body.${first}?`,
-      );
+      this.#wrong([...at, key], `"${name}" reads { ${known.join(', ')} }, so "${first}" is not there: body.${first}?`);
     }
     return this.#reads(at, part, ...keys);
   }

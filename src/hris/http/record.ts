@@ -166,7 +166,7 @@ function formOf(definition: HttpDefinition, plan: WritePlan, { fields, values, r
 
 /** Whether a write must read the record first, because lists in it are written as a whole. */
 export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: EmployeeFields): boolean {
-  if (plan.as === 'put' || plan.isConditional) return true;
+  if (plan.as === 'put' || plan.isConditional || plan.isByReference) return true;
   if (definition.steps.some((step) => step.fields.some((key) => key in fields))) return true;
   if (plan.as === 'flat') return false;
   const paths = definition.fields.filter(({ key }) => key in fields).map(({ path }) => path);

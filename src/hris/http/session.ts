@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import { cellText } from '../read-cell.ts';
 import { readPath, rendered, type Values } from './expression.ts';
 import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
@@ -66,11 +66,26 @@ export function openSession(auth: AuthPlan, own: Values, send: Login) {
   };
 }
 
-/** Where tokens come from, if that is not the HR system itself: many have a server for the logins of all customers. */
+/**
+ * Where tokens come from, if that is not the HR system itself: many have a server for the logins of all customers.
+ * @throws ConnectorError HRIS_OPTIONS_INVALID
+ */
 export function loginOrigin(auth: AuthPlan, own: Values): string | undefined {
   if (auth.kind === 'headers') return undefined;
-  const address = String((auth.kind === 'login' ? auth.call.path : auth.texts.tokenPath)(own, encodeURIComponent));
-  return URL.parse(address)?.origin;
+  const address = auth.kind === 'login' ? String(auth.call.path(own, encodeURIComponent)) : tokenPathOf(auth, own);
+  if (address.startsWith('/')) return undefined;
+  const url = URL.parse(address);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.origin;
+  throw rejected(
+    'HRIS_OPTIONS_INVALID',
+    '"auth.oauth2.tokenPath" of the definition is neither a path nor an address with the options of this tenant. ' +
+      'Correct the options under hris.',
+  );
+}
+
+/** An option may be the beginning of the address. */
+function tokenPathOf({ texts }: Extract<AuthPlan, { kind: 'oauth2' }>, own: Values): string {
+  return String(texts.tokenPath(own, (text) => (/^https?:\/\//.test(text) ? text : encodeURIComponent(text))));
 }
 
 /** The value of a header without its scheme (`Bearer`), and that of a query also as an address has it. */
@@ -153,10 +168,10 @@ async function logIn(
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
   const plan: CallPlan = {
     what: 'POST the token endpoint',
-    purpose: 'auth.oauth2',
+    purpose: 'auth.oauth2.tokenPath',
     at: '',
     method: 'POST',
-    path: auth.texts.tokenPath,
+    path: () => tokenPathOf(auth, own),
     query: {},
     headers: {
       'content-type': () => 'application/x-www-form-urlencoded',
@@ -185,12 +200,11 @@ const OF_A_CALL: readonly string[] = ['EMPLOYEE_NOT_FOUND', 'NOT_FOUND', 'GONE',
 export function ofWayIn(error: unknown, { what, purpose }: CallPlan): unknown {
   if (!isConnectorError(error) || !OF_A_CALL.includes(error.code)) return error;
   const { status, requestId } = error;
-  const place = purpose === 'auth.oauth2' ? 'auth.oauth2.tokenPath' : purpose;
   return new ConnectorError({
     code: 'HRIS_AUTH',
     action: 'reauthorize',
     message:
-      `${what} was answered ${status}, so nothing can be read or written. Check "${place}" of the definition, ` +
+      `${what} was answered ${status}, so nothing can be read or written. Check "${purpose}" of the definition, ` +
       'hris.url and the credentials.',
     // Without the status, by which some calls tell that nothing is there.
     requestId,
