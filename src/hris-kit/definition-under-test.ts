@@ -257,7 +257,7 @@ function filled(
   return Object.fromEntries(
     fields.flatMap((field): [string, FieldValue][] => {
       const given = values[field.key];
-      if (given !== undefined) return [[field.key, typed(field, given)]];
+      if (given !== undefined) return [[field.key, typed(field, given.replaceAll('{tag}', `${tag}.${run}`))]];
       const known = isFree(field) || field.type === 'date' ? KNOWN[field.key]?.(tag, run) : undefined;
       if (known !== undefined) return [[field.key, known]];
       return field.required ? [[field.key, anyOf(field)]] : [];
@@ -367,12 +367,14 @@ function peopleOf({ adapter, profile }: Played['hris']): Powers['people'] {
   };
 }
 
-async function untilFinished({ pending }: HrisConnection, ticket: string, everyMs: number): Promise<void> {
-  const end = performance.now() + FINISHED_MS;
+async function untilFinished(hris: HrisConnection, ticket: string, everyMs: number): Promise<void> {
+  const { pending, capabilities } = hris;
+  const end = performance.now() + FINISHED_MS + capabilities.readLagMs;
   for (;;) {
     const result = await pending?.resolve(ticket, signal);
     if (result?.kind === 'created') return;
-    if (performance.now() > end) throw new Error('Nobody finished the pending employee within five minutes.');
+    if (performance.now() > end)
+      throw new Error('Nobody finished the pending employee within five minutes and readLag.');
     await pause(everyMs);
   }
 }

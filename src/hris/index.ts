@@ -6,6 +6,8 @@ import type { HrisAdapter } from './port.ts';
  * mappings.
  */
 export { bamboohr } from './bamboohr/bamboohr.ts';
+/** Microsoft Entra ID, by uploads to a provisioning job; fully described by `entra.yaml`. */
+export const entra: HrisAdapter = definedKind('entra');
 export { http } from './http/http.ts';
 export { ldap } from './ldap/ldap.ts';
 export { module } from './module.ts';

@@ -13,7 +13,7 @@ import { isSecretRef, type SecretRef } from './secrets.ts';
 import { mistold } from './sections.ts';
 
 /** For messages: kinds whose ability depends on no setting of the tenant. */
-const AMENDABLE = 'sql, bamboohr, tryton, ldap, scim, odoo, http';
+const AMENDABLE = 'sql, bamboohr, tryton, ldap, scim, odoo, entra, http';
 const TELL_LISTS = 'sql, bamboohr, http';
 const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http, sql';
 const TAKE_ACCOUNTS = 'scim, ldap, odoo, http, sql, bamboohr, tryton';

@@ -83,17 +83,21 @@ test("the sandbox's own page names files that exist, and every quirk", async () 
   expect(quirkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });
 
-test.each(['hris-odoo', 'hris-scim'])('what docs/%s.md shows of a tenant file is accepted', async (page) => {
-  vi.stubEnv('ACME_DIRECTORY_TOKEN', 'token');
-  vi.stubEnv('ACME_ODOO_PASSWORD', 'password');
-  const [hris = ''] = await yamlBlocks(`docs/${page}.md`);
-  const folder = await scratchFolder();
-  const address = 'baseUrl: "https://api.partner.example/v1/partner", environment: sandbox';
-  const partner = `partner: { ${address}, apiKey: env:ACME_PARTNER_KEY, webhooks: off }`;
-  const rest = 'policies: { onboarding: skip }\nwriteBack: { customField: cf1 }';
-  await writeFile(path.join(folder, 'acme.yaml'), `tenant: acme\n${partner}\n${rest}\n${hris}`);
-  expect(await loadTenants(folder)).toMatchObject([{ tenant: 'acme', hris: { kind: page.replace('hris-', '') } }]);
-});
+test.each(['hris-entra', 'hris-odoo', 'hris-scim'])(
+  'what docs/%s.md shows of a tenant file is accepted',
+  async (page) => {
+    vi.stubEnv('ACME_DIRECTORY_TOKEN', 'token');
+    vi.stubEnv('ACME_ENTRA_SECRET', 'secret');
+    vi.stubEnv('ACME_ODOO_PASSWORD', 'password');
+    const [hris = ''] = await yamlBlocks(`docs/${page}.md`);
+    const folder = await scratchFolder();
+    const address = 'baseUrl: "https://api.partner.example/v1/partner", environment: sandbox';
+    const partner = `partner: { ${address}, apiKey: env:ACME_PARTNER_KEY, webhooks: off }`;
+    const rest = 'policies: { onboarding: skip }\nwriteBack: { customField: cf1 }';
+    await writeFile(path.join(folder, 'acme.yaml'), `tenant: acme\n${partner}\n${rest}\n${hris}`);
+    expect(await loadTenants(folder)).toMatchObject([{ tenant: 'acme', hris: { kind: page.replace('hris-', '') } }]);
+  },
+);
 
 test.each(documents)('%s names only scripts and files that exist', async (document) => {
   const text = await read(document);

@@ -250,6 +250,14 @@ function pathsOf({ fields, hasCustomFields, hasAnswers, lists = [] }: SourceReco
 /** The smallest valid tenant section of each kind; the fields do not depend on it. */
 const LEAST: Readonly<Record<string, Record<string, unknown>>> = {
   bamboohr: { url: 'https://acme.bamboohr.com', apiKey: 'key', referenceField: 'none' },
+  entra: {
+    url: 'https://graph.microsoft.com/v1.0',
+    directory: 'd',
+    clientId: 'c',
+    clientSecret: 'secret',
+    servicePrincipal: 's',
+    job: 'j',
+  },
   ldap: { url: 'ldaps://ldap.example', bindDn: 'cn=hirebridge', password: 'secret', base: 'dc=acme' },
   odoo: { url: 'https://odoo.example', database: 'acme', user: 'hirebridge', password: 'secret' },
   scim: { url: 'https://hr.example/scim/v2', token: 'secret' },

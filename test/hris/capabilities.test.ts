@@ -16,6 +16,14 @@ const options: Record<string, Record<string, unknown>> = {
     user: 'hirebridge',
     password: 'secret',
   },
+  entra: {
+    url: 'https://graph.microsoft.com/v1.0',
+    directory: 'd',
+    clientId: 'c',
+    clientSecret: 'secret',
+    servicePrincipal: 's',
+    job: 'j',
+  },
   ldap: {
     url: 'ldaps://ldap.example',
     bindDn: 'cn=hirebridge,dc=acme',
