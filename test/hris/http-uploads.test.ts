@@ -104,7 +104,13 @@ test('without a reference in the record nothing is sent: it would be about nobod
 });
 
 test.for([
-  ['another protocol', '{options.login}/token?v=2', 'ftp://login.example', '"ftp', /Begin it with \/ to continue hris\.url, or/],
+  [
+    'another protocol',
+    '{options.login}/token?v=2',
+    'ftp://login.example',
+    '"ftp',
+    /Begin it with \/ to continue hris\.url, or/,
+  ],
   [
     'a reference that no record has',
     ', reference: reference }',
