@@ -68,6 +68,7 @@ const WALKS: Readonly<Record<string, readonly [file: string, words: string]>> = 
   'hris.sftp.decryptPassphrase': [HRIS, 'hris.sftp.decryptPassphrase'],
   'hris.odoo.password': [HRIS, 'hris.http.auth.login'],
   'hris.scim.token': [HRIS, 'hris.http.auth.bearer'],
+  'hris.entra.clientSecret': [HRIS, 'hris.http.auth.oauth2.clientSecret'],
   'hris.http.password': [HRIS, 'hris.http.auth.login'],
   'hris.http.auth.bearer': [HRIS, 'hris.http.auth.bearer'],
   'hris.http.auth.basic': [HRIS, 'hris.http.auth.basic'],
