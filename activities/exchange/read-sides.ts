@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
-import { amendsOnly, sayToPartner } from '../../src/exchange/see-fields.ts';
+import { amendsOnly, exchangedFields, flowOf, sayToPartner } from '../../src/exchange/see-fields.ts';
 import type { Employee, EmployeeFields } from '../../src/hire/hire.ts';
 import type { Requisitions } from '../../src/hris/port.ts';
 import { isUnread, readApart } from '../../src/hris/read-many.ts';
+import { type CompiledField, pathsRead } from '../../src/mapping/compile-rule.ts';
 import { type CustomFieldUse, customFieldsMapped } from '../../src/mapping/custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/source-fields.ts';
@@ -17,8 +18,9 @@ import { readStreamState } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/stream.ts';
 import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
 import { entityOf, type StreamName } from '../../src/streams/streams.ts';
+import { isEmpty } from '../../src/values/transforms.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
-import { definitionsInUse, ownValues } from '../fields/custom-fields.ts';
+import { definitionsInUse, lacksValues, ownValues, withFieldValues } from '../fields/custom-fields.ts';
 import { type Fetched, fetchJobCandidates, readInHalves } from '../presence/fetch-job-candidates.ts';
 
 /** Everything that one step of a run needs to read and write its pairs. */
@@ -192,7 +194,41 @@ async function readPeople(
   const [partner, hris] = await Promise.all([fetchPeople(connection, pairs, defined), readApart(pairs, read, answers)]);
   const asHeld = (given: (typeof hris)[number]) =>
     isUnread(given) ? { failed: given.reason, isBrief: given.refused.action === 'retry' } : given;
-  return { readAt, partner, hris: hris.map(asHeld) };
+  const records = hris.map(asHeld);
+  const whole = partner.map((one, index) => limit(() => withUnshown(connection, one, records[index])));
+  return { readAt, partner: await Promise.all(whole), hris: records };
+}
+
+/**
+ * The record with the custom fields that this partner's applications may not show (K15): they must not read as empty.
+ * Costs a call, so it is made only if the HR system holds a value that may not win over them, or if a record was found
+ * to lack some.
+ */
+async function withUnshown(
+  connection: Connection,
+  fetched: FetchedRecord,
+  held: HeldRecord | UnreadRecord | undefined,
+): Promise<FetchedRecord> {
+  const { candidate, jobCandidate } = fetched.sources ?? {};
+  if (candidate === undefined || jobCandidate === undefined) return fetched;
+  const mappings = Object.values(connection.exchanges);
+  const fields = held === undefined || 'failed' in held ? {} : held.fields;
+  const isHeld = mappings
+    .flatMap(exchangedFields)
+    .some((field) => mayWin(field) && !isEmpty(fields[field.target] ?? undefined));
+  if (!isHeld && !lacksValues(connection.partner)) return fetched;
+  try {
+    const shown = await withFieldValues(connection, mappings, { candidate, jobCandidate });
+    return { ...fetched, sources: { ...fetched.sources, candidate: shown } };
+  } catch (error) {
+    return { unreadable: `its custom fields: ${refusedOf(error).message}` };
+  }
+}
+
+/** A custom field of the candidate whose value at the partner counts beside the HR system's. */
+function mayWin(field: CompiledField): boolean {
+  const isCustom = pathsRead(field).some((path) => 'customField' in path && path.source === 'candidate');
+  return isCustom && flowOf(field).owner !== 'hris';
 }
 
 /** The pair's employee; pairs of candidates always name one. */
@@ -316,6 +352,12 @@ async function fetchCandidates(
   return new Map([...broken, ...(await Promise.all(people))]);
 }
 
+/** The partner's own refusal; throws any other error. */
+function refusedOf(error: unknown): ConnectorError {
+  if (isConnectorError(error) && isRefusedByPartner(error)) return error;
+  throw error;
+}
+
 /**
  * Returns the values in the form records have. Values of a work experience are not the candidate's own. A field whose
  * value cannot be read would read as emptied, so such a value makes the whole record unreadable.
@@ -330,12 +372,7 @@ async function readValues(
   );
   if (labels.size === 0) return { customFields: {} };
   const query = { entityType: 'candidate' as const, entityId };
-  const read = await partner
-    .readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' })
-    .catch((error: unknown) => {
-      if (!isConnectorError(error) || !isRefusedByPartner(error)) throw error;
-      return error;
-    });
+  const read = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' }).catch(refusedOf);
   if (isConnectorError(read)) return { customFields: {}, unreadable: `its custom fields: ${read.message}` };
   const { items, unreadable } = read;
   const [broken] = unreadable;

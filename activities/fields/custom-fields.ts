@@ -347,6 +347,11 @@ interface Showing {
 
 const showing = new WeakMap<PartnerClient, Showing>();
 
+/** Whether a record of this partner was found to lack values that the partner keeps. */
+export function lacksValues(partner: PartnerClient): boolean {
+  return showing.get(partner)?.complete === 'never';
+}
+
 /** So many complete records tell that a field which no record has shown is merely empty (section 2.4). */
 const COMPLETE_RECORDS = 3;
 
@@ -377,11 +382,12 @@ export async function withFieldValues(
   const values = await readValues(connection, String(jobCandidate['candidateId']), lists.size === 0);
   if (values === undefined) return candidate;
   // Values of the candidate itself in fields that no record shows.
-  const isUnshown = ({ customFieldId: id, value }: CustomFieldValue): boolean =>
-    !Object.hasOwn(fields, id) && value !== undefined && value !== null && value !== '';
+  const isShown = ({ customFieldId: id }: CustomFieldValue): boolean => Object.hasOwn(fields, id);
+  const isUnshown = (one: CustomFieldValue): boolean =>
+    !isShown(one) && one.value !== undefined && one.value !== null && one.value !== '';
   const own = asksOwn ? await definedAmong(connection, ownValues(values).filter(isUnshown)) : {};
   if (Object.keys(own).length > 0) known.complete = 'never';
-  else if (asksOwn && known.complete !== 'never' && Object.keys(fields).length > 0) known.complete += 1;
+  else if (asksOwn && known.complete !== 'never' && ownValues(values).some(isShown)) known.complete += 1;
   const filled = [...lists].map((list) => [list, withNested(candidate[list], PARENTS[list], values)] as const);
   return {
     ...candidate,

@@ -101,7 +101,7 @@ function saltOf(pairId: string, target: string): string {
 }
 
 /** A field that flows one way is owned by the side it comes from. */
-function flowOf({ rule, amends }: CompiledField): FieldFlow {
+export function flowOf({ rule, amends }: CompiledField): FieldFlow {
   const { direction, owner, conflict, report } = rule;
   if (amends !== undefined) return { owner: 'partner', amends };
   return { owner: owner ?? (direction === 'toPartner' ? 'hris' : 'partner'), conflict, report };
