@@ -53,3 +53,18 @@ test('custom fields of a candidate, whose form is not shown, hide no candidate',
   const shown = { f: { label: 'Colour', value: 'blue' } };
   expect(items.map(({ customFields }) => customFields)).toEqual([{ f: { value: 'blue' } }, shown, {}, {}, null]);
 });
+
+// Sections 4.5 and 4.9 show no body for these: only that the value is stored, or that the call is confirmed.
+test.each([200, 204])('a write is no failure although %i comes without a body; a read is', async (status) => {
+  const { partner } = await scriptedPartner(() => ({ status, text: '' }));
+  const params = { onboardingCandidateId: 'oc_1' };
+  await partner.onboarding.setExternalStatus({ params, body: { status: 'active', employeeId: '7' } });
+  await partner.customFieldValues.remove({ params: { valueId: 7 } });
+  await partner.jobCandidates.move({ params: { jobCandidateId: 7 }, body: { stageId: 4 } });
+  for (const asked of [partner.onboarding.getCandidate({ params }), partner.pipelines.list()])
+    await expect(asked).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', action: 'retry' });
+  const enrolment = { firstName: 'Ada', lastName: 'Byron', email: 'ada@example.org' };
+  await expect(partner.onboarding.enrol({ params: { flowId: 'f' }, body: enrolment })).rejects.toMatchObject({
+    action: 'unknown',
+  });
+});
