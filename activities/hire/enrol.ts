@@ -76,7 +76,9 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   await updateHire(store, ref, { step: 'enrol', onboarding_reference: attempt.reference }, row);
   const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
   if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
-  if (!gate.pass) return adoptOrWait(hire, attempt, gate.waitMs);
+  const isOwnTurn = !gate.pass && (await isCanary(hire, attempt, gate.canaryAt));
+  if (!gate.pass && !isOwnTurn) return adoptOrWait(hire, attempt, gate.waitMs);
+  const canary = isOwnTurn || (gate.pass && gate.canary);
   const { presence, sinceRead } = seen ?? (await seePerson(store, connection, ref.jobCandidateId));
   if (presence.verdict !== 'in') return { verdict: 'left' };
   await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
@@ -98,9 +100,18 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
       const changes = newValues({ flowId: flow, externalRef, ...own });
       return noteWrites(hire, [{ target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(own) }], intent);
     },
-    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
+    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, canary, guard)),
   });
-  return settle(hire, attempt, once);
+  return settle(hire, attempt, once, isOwnTurn);
+}
+
+/**
+ * Whether this hire is the canary, and its request had no answer. It goes on with its turn: found, the request proves
+ * that credits are back; proven absent, it is sent again. Otherwise everybody would wait for the next canary.
+ */
+async function isCanary({ store, ref }: HireContext, attempt: Attempt, canaryAt: number): Promise<boolean> {
+  const latest = await latestIntent(store, ref, verbOf(attempt));
+  return latest?.outcome === 'open' && latest.sent_at >= canaryAt;
 }
 
 /**
@@ -151,14 +162,19 @@ async function send({ partner }: Connection, pinned: EnrolmentRequest, guard: Se
   return enrolmentOf(answer.data);
 }
 
-async function settle(hire: HireContext, attempt: Attempt, once: Once<Enrolment>): Promise<Enrolled> {
+async function settle(
+  hire: HireContext,
+  attempt: Attempt,
+  once: Once<Enrolment>,
+  isOwnTurn: boolean,
+): Promise<Enrolled> {
   const { deps, connection, ref } = hire;
   const { jobCandidateId } = ref;
   if (once.kind === 'unprovable') return held('ENROLMENT_UNKNOWN', { jobCandidateId, reference: attempt.reference });
   if (once.kind !== 'refused') {
     const adopted = await adopt(hire, attempt, once.value);
+    if (once.kind === 'made' || isOwnTurn) await openGate(deps, ref.tenantId);
     if (once.kind !== 'made') return adopted;
-    await openGate(deps, ref.tenantId);
     // This same attempt read that the person is in the stage.
     return { verdict: 'enrolled', present: true, waiting: once.value.status === 'not_started' };
   }
@@ -174,8 +190,8 @@ async function settle(hire: HireContext, attempt: Attempt, once: Once<Enrolment>
 }
 
 /**
- * Records an enrolment that existed before. This proves neither credits nor that this attempt read the person in the
- * stage.
+ * Records an enrolment that existed before. By itself, this proves neither credits nor that this attempt read the
+ * person in the stage.
  */
 async function adopt({ store, ref }: HireContext, { nth }: Attempt, enrolment: Enrolment): Promise<Enrolled> {
   await recordEnrolment(store, ref, nth, { id: enrolment.onboardingCandidateId, status: enrolment.status });

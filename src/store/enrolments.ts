@@ -86,7 +86,7 @@ export async function passCreditGate(
   store: Store,
   tenantId: string,
   canaryEveryMs: number,
-): Promise<{ pass: true; canary: boolean } | { pass: false; waitMs: number }> {
+): Promise<{ pass: true; canary: boolean } | { pass: false; waitMs: number; canaryAt: number }> {
   const gate = await gateOf(store, tenantId);
   if (gate.credit_gate === null) return { pass: true, canary: false };
   const canary = store.kysely
@@ -96,7 +96,8 @@ export async function passCreditGate(
     .where('credit_gate', 'is not', null)
     .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`);
   if (await didChange(canary)) return { pass: true, canary: true };
-  return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - gate.now) };
+  const canaryAt = gate.canary_at ?? 0;
+  return { pass: false, canaryAt, waitMs: Math.max(1_000, canaryAt + canaryEveryMs - gate.now) };
 }
 
 export async function isCreditGateOpen(store: Store, tenantId: string): Promise<boolean> {

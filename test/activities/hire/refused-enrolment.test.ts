@@ -7,8 +7,8 @@ import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../../src/partner/contract/assumptions.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { closeCreditGate } from '../../../src/store/enrolments.ts';
-import { insertHires } from '../../../src/store/hires.ts';
+import { closeCreditGate, isCreditGateOpen, releaseCanary } from '../../../src/store/enrolments.ts';
+import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
@@ -103,3 +103,51 @@ test.each(kinds)(
     expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
   },
 );
+
+test.each(['answer-lost', 'reset-before'] as const)(
+  'the one who tries the credits and gets no answer goes on with its own turn, and then the others do: %s',
+  async (kind) => {
+    const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+    onTestFinished(() => sandbox[Symbol.asyncDispose]());
+    const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+    const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '');
+    const other = { ...ref, jobCandidateId: '4711' };
+    await insertHires(store, [{ ...other, state: 'open' }]);
+    await updateHire(store, other, { step: 'await-credits' });
+    const told: string[] = [];
+    deps.signalHire = async ({ jobCandidateId }) => told.push(jobCandidateId) > 0;
+    const enrolments = async () => (await sandbox.partner.readAll(contract.onboarding.listCandidates)).items.length;
+    const before = await enrolments();
+    await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+    // As the answer retry does.
+    await releaseCanary(store, 'acme');
+    await sandbox.control.act('setFaults', { faults: [{ kind, on: 'onboarding.enrol', nth: 1 }] });
+    await expect(enrol(deps, ref)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(await enrol(deps, other)).toMatchObject({ verdict: 'no-credits' });
+    expect(told).toEqual([]);
+    await store.kysely
+      .updateTable('intents')
+      .set((eb) => ({ give_up_at: eb('give_up_at', '-', 120_000) }))
+      .execute();
+    expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
+    expect(await isCreditGateOpen(store, 'acme')).toBe(true);
+    expect(told).toEqual(['4711']);
+    expect(await enrolments()).toBe(before + 1);
+  },
+);
+
+test('a request of before the credits were used up proves nothing about them once it is found', async () => {
+  const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+  const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '');
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'onboarding.enrol', nth: 1 }] });
+  await expect(enrol(deps, ref)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await store.kysely
+    .updateTable('intents')
+    .set((eb) => ({ sent_at: eb('sent_at', '-', 1) }))
+    .execute();
+  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+  expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
+  expect(await isCreditGateOpen(store, 'acme')).toBe(false);
+});
