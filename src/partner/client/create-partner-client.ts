@@ -293,6 +293,11 @@ async function download(url: string, { allowPrivate, signal }: DownloadOptions):
     });
     const { status, headers, body } = answer;
     if (status >= 500 || status === 429) throw unreachable(`status ${status}`);
+    if (status >= 300 && status < 400)
+      throw unavailable(
+        `its address redirects (${status}), and no redirect is followed`,
+        'Ask the hiring platform for the address of the file itself, or copy the file by hand',
+      );
     if (status !== 200) throw unavailable(`it was answered with status ${status}`);
     const mediaType =
       String(headers['content-type'] ?? '')
@@ -314,8 +319,11 @@ const reasons: Readonly<Record<string, string>> = {
   BAD_URL: 'its address is not a URL',
 };
 
-function unavailable(why: string): ConnectorError {
-  return rejected('FILE_UNAVAILABLE', `The hiring platform's file cannot be copied: ${why}.`);
+function unavailable(
+  why: string,
+  next = 'Correct it at the hiring platform, or copy the file by hand',
+): ConnectorError {
+  return rejected('FILE_UNAVAILABLE', `The hiring platform's file cannot be copied: ${why}. ${next}.`);
 }
 
 function unreachable(why: string): ConnectorError {

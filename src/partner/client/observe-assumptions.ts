@@ -31,6 +31,7 @@ const judges = {
   C15: ['candidates.list', (seen) => isList(first(seen, 'data')?.['jobCandidateDetails'])],
   C18: ['jobCandidates.bulkFetch', keepsTheOrder],
   STAGE: ['jobCandidates.bulkFetch', showsNoStage],
+  STAGED: ['assuming', showsOneApplication],
   F12: ['customFieldValues.upsertBulk', (seen) => Array.isArray(valueAt(seen.body, 'data'))],
   F13: ['customFieldValues.list', (seen) => isTypeOf('string', first(seen, 'data')?.['entityId'])],
   O2: ['onboarding.setExternalStatus', isTaken],
@@ -95,6 +96,11 @@ function keepsTheOrder({ input, body }: Seen): boolean | undefined {
 function showsNoStage(seen: Seen): boolean | undefined {
   const record = first(seen, 'data');
   return record && !Object.keys(record).some((key) => /^(current|pipeline)?stage(Id|Name|Type)?$/i.test(key));
+}
+
+function showsOneApplication(seen: Seen): boolean | undefined {
+  const isSeveral = isList(first(seen, 'data')?.['jobCandidateDetails']);
+  return isSeveral === undefined ? undefined : !isSeveral;
 }
 
 function filtersByReference({ input, body }: Seen): boolean | undefined {

@@ -347,6 +347,12 @@ const candidateReadings = {
   },
   K19: { section: '3', choice: 'status stays IN_PROGRESS in every stage.' },
   K20: { section: '2.4', choice: 'profileMatchScore is null before scoring.' },
+  STAGED: {
+    section: '4.4',
+    choice:
+      'jobCandidateDetails of the listings by stage is the one application in that stage; a list of applications is ' +
+      'refused, because it does not tell which one is meant.',
+  },
   STAGE: {
     section: '2.4',
     choice: 'The job candidate shows no stage; a tenant may name a field that does.',

@@ -255,7 +255,7 @@ const jobCandidateLists = {
     response: statusPage(...listPlaces),
     list: stageList,
     errors: errorsOf(perPageOverMaximum, badQuery),
-    assumed: ['G10', 'G12', 'K1', 'K16', 'PAGES'],
+    assumed: ['G10', 'G12', 'K1', 'K16', 'PAGES', 'STAGED'],
   }),
   listByStage: defineEndpoint({
     id: 'jobCandidates.listByStage',
@@ -275,7 +275,7 @@ const jobCandidateLists = {
       notFound('stage'),
       refusal('PERMISSION_DENIED', 'stage of another company'),
     ),
-    assumed: ['G10', 'G12', 'K1', 'K16', 'P5', 'PAGES'],
+    assumed: ['G10', 'G12', 'K1', 'K16', 'P5', 'PAGES', 'STAGED'],
   }),
 };
 

@@ -215,7 +215,11 @@ test('what stands at the address is no file, too large or away: it is told, and 
   await run('large');
   await told(/larger than 20 MB/);
   clock.ahead += 2 * 86_400_000;
-  served.bytes = bytes;
+  Object.assign(served, { status: 302, bytes });
+  await run('redirected');
+  await told(/redirects \(302\), and no redirect is followed.*Ask the hiring platform for the address of the file/);
+  clock.ahead += 2 * 86_400_000;
+  served.status = 200;
   expect(await run('right')).toMatchObject({ state: 'done', counts: { created: 1 } });
   expect(stored().map(hashOf)).toEqual([hashOf(bytes)]);
   expect(await readQuarantine(store, key)).toEqual([]);

@@ -25,6 +25,7 @@ const getCandidate = (partner: PartnerClient) =>
   partner.onboarding.getCandidate({ params: { onboardingCandidateId: 'oc' } });
 const fetchPeople = (partner: PartnerClient) =>
   partner.jobCandidates.bulkFetch({ body: { jobCandidateIds: ['7', '8', '9'] } });
+const listHired = (partner: PartnerClient) => partner.jobCandidates.listByStageType({ query: { stageType: 'HIRED' } });
 const findEnrolment = (partner: PartnerClient) => partner.onboarding.listCandidates({ query: { externalRef: 'ours' } });
 const writeStatus = (partner: PartnerClient) =>
   partner.onboarding.setExternalStatus({ params: { onboardingCandidateId: 'oc' }, body: { status: 'hired' } });
@@ -40,6 +41,9 @@ test.each<[string, Call, ReturnType<Script>, boolean[]]>([
   ['J3', listJobs, jobs({ createdAt: 1 }), []],
   ['STAGE', fetchPeople, data([{ id: '7' }]), [true]],
   ['STAGE', fetchPeople, data([{ id: '7', currentStageId: 4 }]), [false]],
+  ['STAGED', listHired, data([{ jobCandidateDetails: { id: 7 } }]), [true]],
+  ['STAGED', listHired, data([{ jobCandidateDetails: [{ id: 7 }] }]), [false]],
+  ['STAGED', listHired, data([]), []],
   ['C18', fetchPeople, data([{ id: '7' }, { id: 9 }]), [true]],
   ['C18', fetchPeople, data([{ id: '9' }, { id: '7' }]), [false]],
   ['O6', findEnrolment, data({ candidates: [{ externalRef: 'ours' }], pagination: { total: 1 } }), [true]],
