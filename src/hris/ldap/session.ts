@@ -5,6 +5,7 @@ import type { Client, ClientOptions, Control, Entry } from 'ldapts';
 import pLimit from 'p-limit';
 import { ConnectorError, type ErrorAction, isConnectorError, rejected } from '../../errors.ts';
 import { assertPublicAddress, publicLookup } from '../../http/pool.ts';
+import { type Attempt, allow } from '../attempt.ts';
 import type { WriteOptions } from '../port.ts';
 import type { LdapOptions } from './options.ts';
 
@@ -76,12 +77,6 @@ interface Call {
   fresh?: boolean | undefined;
 }
 
-/** Whether a write has left, and what `beforeSend` threw. */
-interface Attempt {
-  sent: boolean;
-  forbidden?: unknown;
-}
-
 export function openSession(options: LdapOptions): LdapSession {
   const limit = pLimit(AT_ONCE);
   const open = new Set<Line>();
@@ -115,7 +110,7 @@ export function openSession(options: LdapOptions): LdapSession {
   }
 
   async function use<T>(call: Call, work: (line: Line, attempt: Attempt) => Promise<T>): Promise<T> {
-    const attempt: Attempt = { sent: false };
+    const attempt: Attempt = {};
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.ms)]);
     try {
       const result = limit(async () => {
@@ -137,23 +132,16 @@ export function openSession(options: LdapOptions): LdapSession {
       return await untilAborted(signal, result);
     } catch (error) {
       if (attempt.forbidden !== undefined && error === attempt.forbidden) throw error;
-      throw explained(error, call.what, { sent: attempt.sent, stopped: call.signal.aborted });
+      throw explained(error, call.what, { sent: attempt.sent === true, stopped: call.signal.aborted });
     }
   }
 
   function write(what: string, options: WriteOptions, send: (line: Line) => Promise<void>): Promise<void> {
-    const { signal, beforeSend, remainingMs = () => CALL_MS } = options;
+    const { signal, remainingMs = () => CALL_MS } = options;
     return use({ what, signal, ms: Math.max(1, Math.min(CALL_MS, remainingMs())) }, async (line, attempt) => {
-      signal.throwIfAborted();
-      try {
-        beforeSend();
-      } catch (error) {
-        attempt.forbidden = error;
-        throw error;
-      }
       // ldapts would connect again, without a login.
       if (!line.client.isBound) throw new Error('the connection ended');
-      attempt.sent = true;
+      allow(options, attempt);
       await send(line);
     });
   }

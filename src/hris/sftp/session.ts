@@ -4,6 +4,7 @@ import type { Client, SFTPWrapper } from 'ssh2';
 import { z } from 'zod';
 import { ConnectorError, type ErrorAction, isConnectorError, rejected } from '../../errors.ts';
 import { assertPublicAddress, publicLookup } from '../../http/pool.ts';
+import { type Attempt, allow } from '../attempt.ts';
 import { columnName, defaultColumns, duration, employeeUrl, field } from '../option-types.ts';
 import type { WriteOptions } from '../port.ts';
 import { unlessAborted } from '../read-many.ts';
@@ -92,15 +93,12 @@ const NO_SUCH_FILE = 2;
 /** Servers end idle sessions silently. */
 const IDLE_MS = 30_000;
 
-/** The state of a call under way. */
-interface Attempt {
+/** A call under way. */
+interface NamedAttempt extends Attempt {
   what: string;
-  sent?: boolean;
-  /** Thrown by `beforeSend`, and passed on unchanged. */
-  forbidden?: unknown;
 }
 
-type Use = <T>(signal: AbortSignal, attempt: Attempt, work: (sftp: SFTPWrapper) => Promise<T>) => Promise<T>;
+type Use = <T>(signal: AbortSignal, attempt: NamedAttempt, work: (sftp: SFTPWrapper) => Promise<T>) => Promise<T>;
 
 export function openSession(options: SftpOptions): SftpSession {
   const { use, close } = keepConnected(options);
@@ -108,7 +106,7 @@ export function openSession(options: SftpOptions): SftpSession {
     list: (folder, signal) => use(signal, { what: `Listing ${folder}` }, (sftp) => list(sftp, folder)),
     read: (path, most, signal) => use(signal, { what: `Reading ${path}` }, (sftp) => read(sftp, path, most)),
     publish: (path, bytes, write) => {
-      const attempt: Attempt = { what: `Writing ${path}` };
+      const attempt: NamedAttempt = { what: `Writing ${path}` };
       return use(write.signal, attempt, (sftp) => publish(sftp, { ...write, path, bytes, attempt }));
     },
     exists: (path, signal) => use(signal, { what: `Looking for ${path}` }, (sftp) => exists(sftp, path)),
@@ -205,18 +203,6 @@ async function publish(sftp: SFTPWrapper, { path, bytes, attempt, ...write }: Pu
     if (isTaken) return false;
     throw error;
   }
-}
-
-/** From here on the name may appear, even if the connection fails. */
-function allow({ signal, beforeSend }: Pick<WriteOptions, 'signal' | 'beforeSend'>, attempt: Attempt): void {
-  signal.throwIfAborted();
-  try {
-    beforeSend();
-  } catch (error) {
-    attempt.forbidden = error;
-    throw error;
-  }
-  attempt.sent = true;
 }
 
 async function remove(sftp: SFTPWrapper, path: string): Promise<void> {
