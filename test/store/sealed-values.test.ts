@@ -2,7 +2,8 @@ import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { backUp } from '../../src/store/backups.ts';
+import { applyDefinitions } from '../../src/store/applied-tenants.ts';
+import { backUp, eraseAgain } from '../../src/store/backups.ts';
 import { listLostKeys, SEALED } from '../../src/store/data-keys.ts';
 import { readPairStates, savePair } from '../../src/store/exchange-pairs.ts';
 import { listConflicts, settleConflicts } from '../../src/store/field-conflicts.ts';
@@ -228,6 +229,42 @@ describe.each(kinds)('values of people in the store, on %s', (kind) => {
     await expect(readJobs(restored, 'acme')).rejects.toMatchObject({ code: 'KEY_DESTROYED' });
   });
 });
+
+test.each(kinds)(
+  'a store that is put back opens questions about an erased tenant, and keeps keys.db, on %s',
+  async (kind) => {
+    const [url, file] = [await freshStoreUrl(kind), await keyFile()];
+    const store = await open(url, file);
+    for (const tenantId of ['acme', 'umbrella'])
+      await applyDefinitions(
+        store,
+        [
+          {
+            tenantId,
+            file: '/t.yaml',
+            files: {},
+            receives: { webhooks: 'off', webhookKeys: [] },
+            over: null,
+            changes: [],
+          },
+        ],
+        'ann',
+      );
+    await store.sealing.current('acme');
+    const details = { jobCandidateId: '7', hires: [{ tenantId: 'acme', jobCandidateId: '9501' }] };
+    const message = `${NAME} or job candidate 9501 of tenant acme`;
+    await openHold(store, { tenantId: 'umbrella', code: 'ASKED', answers: [], message, details });
+    const raw = await openStore(url);
+    onTestFinished(() => raw.close());
+    const erased = { tenant: 'acme', erasure: 'e', by: 'ann', keys: [], person: [], wholeTenant: Date.now() + 60_000 };
+    expect(await eraseAgain(raw, url, [erased], `file:${file}`)).toBe(0);
+    expect((await listHolds(store)).map((hold) => hold.message)).toEqual([`${NAME} or an erased hire of tenant acme`]);
+    expect((await rawValues(store)).filter((text) => !text.startsWith('sealed:'))).toEqual([]);
+    // In Postgres they are rows of the tenant. Beside SQLite they may be those of a tenant that was applied again.
+    const left = (await listDataKeys(store.sealing)).map((row) => row.tenant_id);
+    expect(left).toEqual(kind === 'sqlite' ? ['acme', 'umbrella'] : ['umbrella']);
+  },
+);
 
 describe('data keys that are not there', () => {
   const LOST = { code: 'DATA_KEY_MISSING', message: expect.stringContaining('put keys.db') };
