@@ -9,10 +9,11 @@ import { inActivity } from '../../src/failpoint.ts';
 import { type Employee, employeeIn } from '../../src/hire/hire.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
-import { ERASURES_FILE, type ErasedSince, listErasure } from '../../src/store/erase-restored.ts';
+import { ERASURES_FILE, type ErasedSince, listErasures } from '../../src/store/erase-restored.ts';
 import {
   assertNoLegalHold,
   assertNotHeld,
+  doneErasures,
   type ErasureReceipt,
   endErasure,
   findErasure,
@@ -26,7 +27,7 @@ import {
 import { unnotedCreates } from '../../src/store/intents.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
-import { allIdsOf, erasedMarks, readMarks } from '../../src/store/person-marks.ts';
+import { allIdsOf, erasedMarks, markKeys } from '../../src/store/person-marks.ts';
 import { createLease } from '../../src/store/processes.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
@@ -91,7 +92,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   await assertNotHeld(store, subject);
   // If the person was erased before, the marks are those of the earlier erasure.
   const person = await erasedMarks(store, subject.tenantId, allIdsOf(subject));
-  await keepBesideStore(store, dataDir, row, { person });
+  await keepBesideStore(store, dataDir, [row, { person }]);
   await noteFound(store, row, await findPersonRows(store, subject));
   await settle(deps, row, subject);
   const left: string[] = [];
@@ -160,7 +161,7 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
   const { store, dataDir } = deps;
   const { tenantId, landing } = subject;
   await assertNoLegalHold(store, tenantId);
-  await keepBesideStore(store, dataDir, row, { wholeTenant: Number(row.asked_at), landing });
+  await keepBesideStore(store, dataDir, [row, { wholeTenant: Number(row.asked_at), landing }]);
   await noteFound(store, row, await countTenantRows(store, tenantId));
   await settle(deps, row, undefined);
   for (let tries = 1; ; tries += 1) {
@@ -261,12 +262,39 @@ export function alarmOf(tenantId: string, erasureId: string): AlarmKey {
 async function keepBesideStore(
   store: Store,
   dataDir: string,
-  row: ErasureRow,
-  whom: Pick<ErasedSince, 'wholeTenant' | 'landing'> | Pick<ErasedSince, 'person'>,
+  ...erased: [Pick<ErasureRow, 'erasure_id' | 'tenant_id' | 'by'>, Whom][]
 ): Promise<void> {
-  const { keys } = await readMarks(store);
-  const { erasure_id: erasure, tenant_id: tenant, by } = row;
-  await listErasure(join(dataDir, ERASURES_FILE), { erasure, tenant, by, keys, person: [], ...whom });
+  const keys = await markKeys(store);
+  const lines = erased.map(([row, whom]): ErasedSince => {
+    return { erasure: row.erasure_id, tenant: row.tenant_id, by: row.by, keys, person: [], ...whom };
+  });
+  await listErasures(join(dataDir, ERASURES_FILE), lines);
+}
+
+type Whom = Pick<ErasedSince, 'wholeTenant' | 'landing'> | Pick<ErasedSince, 'person'>;
+
+/**
+ * Lists on this machine, once a minute at most, what other machines erased: each has a data directory of its own, and
+ * the store may be put back on any of them.
+ */
+export function createListKeeper({ store, dataDir }: Pick<ActivityDeps, 'store' | 'dataDir'>): () => Promise<void> {
+  let [since, next] = [0, 0];
+  return async () => {
+    if (dataDir === undefined || performance.now() < next) return;
+    const done = await doneErasures(store, since);
+    const erased = done.map((row): [ErasureRow, Whom] => [row, whomOf(row)]);
+    if (erased.length > 0) await keepBesideStore(store, dataDir, ...erased);
+    // One that ended a little earlier may be committed later.
+    since = Math.max(since, ...done.map((row) => Number(row.done_at) - STREAM_MS));
+    next = performance.now() + LEASE_MS;
+  };
+}
+
+/** As the receipt tells; it names nobody if the whole tenant was erased. */
+function whomOf({ receipt, asked_at: askedAt }: ErasureRow): Whom {
+  const { person, left } = JSON.parse(receipt ?? '{}') as ErasureReceipt;
+  if (person.length > 0) return { person };
+  return { wholeTenant: Number(askedAt), landing: left.includes(KEPT) ? 'keep' : 'delete' };
 }
 
 /** Prefix, among the places found, of work that was under way when the erasure was requested. */

@@ -41,13 +41,14 @@ export async function readErasures(file: string): Promise<ErasedSince[]> {
   return linesIn(await textOf(file));
 }
 
-/** Adds an erasure to that list, once. */
-export async function listErasure(file: string, line: ErasedSince): Promise<void> {
+/** Adds erasures to that list, each once. */
+export async function listErasures(file: string, erased: readonly ErasedSince[]): Promise<void> {
   const text = await textOf(file);
-  if (linesIn(text).some(({ erasure }) => erasure === line.erasure)) return;
+  const known = new Set(linesIn(text).map(({ erasure }) => erasure));
+  const lines = erased.filter(({ erasure }) => !known.has(erasure)).map((one) => `${JSON.stringify(one)}\n`);
   // A process that was killed, or a full disk, may have left half a line: start a new one.
   const start = text === '' || text.endsWith('\n') ? '' : '\n';
-  await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
+  if (lines.length > 0) await appendFile(file, `${start}${lines.join('')}`, { mode: 0o600, flush: true });
 }
 
 /** A list that cannot be read is never taken for an empty one: a restore would bring the people on it back. */

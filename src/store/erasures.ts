@@ -193,6 +193,11 @@ export async function openErasures({ kysely }: Store): Promise<ErasureRow[]> {
   return kysely.selectFrom('erasures').selectAll().where('done_at', 'is', null).orderBy('asked_at').execute();
 }
 
+/** Those that ended since then, by the database's clock. */
+export async function doneErasures({ kysely }: Store, since: number): Promise<ErasureRow[]> {
+  return kysely.selectFrom('erasures').selectAll().where('done_at', '>=', since).orderBy('done_at').execute();
+}
+
 export async function findErasure({ kysely }: Store, erasureId: string): Promise<ErasureRow | undefined> {
   return kysely.selectFrom('erasures').selectAll().where('erasure_id', '=', erasureId).executeTakeFirst();
 }

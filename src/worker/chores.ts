@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ActivityDeps, hashOfSecrets } from '../../activities/connections.ts';
 import { followPrivacy } from '../../activities/erase/by-policy.ts';
-import { createErasureRound } from '../../activities/erase/carry-out.ts';
+import { createErasureRound, createListKeeper } from '../../activities/erase/carry-out.ts';
 import { assertKnownCompany, followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
@@ -78,7 +78,7 @@ const LEASE_END_MS = 500;
 /**
  * Runs the timed chores that one worker does for all: raises and ends alarms, sends notices of holds and alarms, tries
  * paused tenants again, checks that each HRIS answers, and clears expired data. A tenant's failing chore affects no
- * other tenant. Workers without the lease only read which HR systems are down, and wait for the lease.
+ * other tenant. Workers without the lease read which HR systems are down, list who was erased, and wait for it.
  */
 export function startChores(
   deps: ActivityDeps,
@@ -118,6 +118,7 @@ function createRound(
   const raiseAlarms = createAlarmRound(store, log);
   const hearAnswers = createAnswerRound(deps);
   const erase = createErasureRound(deps);
+  const keepList = createListKeeper(deps);
   const notify = createNotifier(deps);
   const sendEvents = createEventSender(deps);
   const checkHris = createHrisCheck(deps);
@@ -146,6 +147,7 @@ function createRound(
   return async (tenants) => {
     const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
     await followPausedHris(deps);
+    await keepList().catch((error: unknown) => log.error({ err: error }, 'erasures are not listed on this machine'));
     if (!isOurs) return;
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(store, kind, DAY_MS);
     await forgetTrouble(store, 'hires-unfollowed', HOUR_MS);

@@ -62,6 +62,16 @@ const dashboards = await Promise.all(
   }),
 );
 
+test('no process of the compose file writes outside its volume, gains a right, or dumps memory', async () => {
+  const { services } = z
+    .object({ services: z.record(z.string(), z.record(z.string(), z.unknown())) })
+    .parse(parse(await read('packaging/compose.yaml'), { merge: true }));
+  const ours = Object.entries(services).filter(([, { image }]) => String(image).startsWith('hirebridge:'));
+  expect(ours.length).toBeGreaterThan(7);
+  const held = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'], ulimits: { core: 0 } };
+  for (const [name, service] of ours) expect(service, name).toMatchObject(held);
+});
+
 test('every alert has its section in the runbook, with the four answers, and no section is left over', async () => {
   const text = await read('docs/runbook.md');
   const sections = new Map(

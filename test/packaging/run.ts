@@ -39,17 +39,27 @@ function check(what: string, tool: string, args: readonly string[], input?: stri
   return ran.text;
 }
 
+interface Pod {
+  containers: (Record<string, unknown> & { name: string; args: string[] })[];
+  volumes: (Record<string, unknown> & { name: string })[];
+}
+
 interface Part {
-  spec?: { template?: { spec: { containers: (Record<string, unknown> & { name: string; args: string[] })[] } } };
+  spec?: { template?: { spec: Pod } };
 }
 
 /** What a container of a made chart lacks: a quota refuses one without resources, and a Service needs readiness. */
 function lacksOf(made: string): string[] {
   const parts = parseAllDocuments(made).map((one) => one.toJS() as Part | null);
-  const containers = parts.flatMap((part) => part?.spec?.template?.spec.containers ?? []);
+  const pods = parts.flatMap((part) => part?.spec?.template?.spec ?? []);
+  const containers = pods.flatMap((pod) => pod.containers);
   const stores = new Set(made.match(/secretKeyRef: { name: \S+, key: url }/g));
   if (made.includes('--receiver=') && stores.size < 3)
     return ['serve does not use the role that the migration gives it'];
+  // Whoever is reached from outside has neither the key of receipts nor the list of erased people.
+  const keeping = pods.filter(({ volumes }) => volumes.some((one) => one.name === 'data' && !('emptyDir' in one)));
+  const kept = keeping.flatMap((pod) => pod.containers.map(({ name }) => name)).toSorted();
+  if (made.includes('hirebridge-data') && kept.join() !== 'console,worker') return [`${kept.join()} keep the data`];
   return containers.flatMap(({ name, args, ...has }) => {
     const isServed = name === 'serve' || args.includes('0.0.0.0');
     const needs = ['resources', ...(isServed ? ['readinessProbe'] : []), ...(name === 'serve' ? ['lifecycle'] : [])];

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { carryOutErasure } from '../../activities/erase/carry-out.ts';
+import { carryOutErasure, createListKeeper } from '../../activities/erase/carry-out.ts';
 import { renderReceipt } from '../../src/cli/person.ts';
 import type { Places } from '../../src/config.ts';
 import { createRootLogger } from '../../src/log.ts';
@@ -11,6 +11,7 @@ import { backUp, restore } from '../../src/store/backups.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../../src/store/erase-restored.ts';
 import {
   askErasure,
+  askTenantErasure,
   type ErasureReceipt,
   endErasure,
   findErasure,
@@ -96,6 +97,25 @@ test('an erasure of which half a line was written is listed for a restore all th
   await carryOut(erasure);
   const listed = await readErasures(file);
   expect(listed.map((one) => [one.erasure, one.person.length])).toEqual([[erasure, allIdsOf(eva).length]]);
+});
+
+test('every machine of a fleet lists whom another one erased, once', async () => {
+  const { store, dataDir, eva, ask, carryOut } = await seeded();
+  const other = await scratchFolder();
+  const start = () => createListKeeper({ store, dataDir: other });
+  const [own, others] = [dataDir, other].map((dir) => join(dir, ERASURES_FILE)) as [string, string];
+  await carryOut((await ask(eva)).erasure_id);
+  await start()();
+  expect(await readErasures(others)).toEqual(await readErasures(own));
+  for (const landing of ['keep', 'delete'] as const) {
+    await store.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
+    const request = { by: 'ann', reason: 'end of contract', landing };
+    await carryOut((await askTenantErasure(store, { ...request, tenantId: 'acme' })).erasure_id);
+  }
+  for (let times = 0; times < 2; times += 1) await start()();
+  const listed = await readErasures(others);
+  expect(listed).toEqual(expect.arrayContaining(await readErasures(own)));
+  expect(listed).toHaveLength(3);
 });
 
 test('a list of erased people that cannot be read stops a restore, and is not taken for an empty one', async () => {

@@ -82,7 +82,14 @@ securityContext:
 {{- end }}
 
 {{- define "hirebridge.volumes" -}}
-- { name: data, emptyDir: {} }
+{{- $part := .part }}
+{{- with .root }}
+- name: data
+{{- if and .Values.data.volume (has $part (list "worker" "console")) }}
+{{- toYaml .Values.data.volume | nindent 2 }}
+{{- else }}
+  emptyDir: {}
+{{- end }}
 - { name: tmp, emptyDir: {} }
 - name: tenants
 {{- if .Values.tenants.volume }}
@@ -100,5 +107,6 @@ securityContext:
 {{- with .Values.temporal.tlsSecretName }}
 - name: temporal
   secret: { secretName: {{ . }}, defaultMode: 0440 }
+{{- end }}
 {{- end }}
 {{- end }}
