@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { purgeBatches } from './foreign-writes.ts';
-import { changedRows, has, onceNow, PURGED, type Store } from './open-store.ts';
+import { changedRows, didChange, has, onceNow, PURGED, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
 /** Rows cleared by one statement. */
@@ -215,13 +215,15 @@ export async function purgeWrites(
     await purgeBatches(store, [...new Set(old)]);
     return old.length;
   });
-  const old = store.kysely
-    .selectFrom('saved_plans')
-    .select('plan_hash')
-    .where('tenant_id', '=', tenantId)
-    .where('planned_at', '<=', ago(store, afterMs));
-  await store.kysely.deleteFrom('saved_plan_records').where('plan_hash', 'in', old).execute();
-  // A plan without its records would be applied as if it had nothing to write.
-  await store.kysely.deleteFrom('saved_plans').where('plan_hash', 'in', old).execute();
+  const plans = store.kysely.selectFrom('saved_plans').select('plan_hash').where('tenant_id', '=', tenantId);
+  const old = await plans.where('planned_at', '<=', ago(store, afterMs)).execute();
+  // A plan without its records would be applied as if it had nothing to write, and nothing finds records without a plan.
+  for (const { plan_hash: hash } of old)
+    await store.kysely.transaction().execute(async (trx) => {
+      const plan = trx.deleteFrom('saved_plans').where('plan_hash', '=', hash);
+      // Somebody may have made it again.
+      if (await didChange(plan.where('planned_at', '<=', ago(store, afterMs))))
+        await trx.deleteFrom('saved_plan_records').where('plan_hash', '=', hash).execute();
+    });
   return writes;
 }

@@ -19,7 +19,7 @@ import {
 } from '../../src/store/retention.ts';
 import type { ForeignWriteRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
-import { freshStore, kinds } from './stores.ts';
+import { freshStore, kinds, sqliteStore } from './stores.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -273,3 +273,23 @@ async function bytesOf({ kysely, kind }: Store): Promise<number> {
   }
   return bytes;
 }
+
+test('a plan goes with all of its records or not at all, whenever it gets old in a purge', async () => {
+  let now = 1_700_000_000_000;
+  // The clock goes on with each statement that reads it.
+  const store = await sqliteStore({ now: () => (now += 1) });
+  const plan = { tenantId: 'acme', subject: 'jobs', source: 'records', mappingHash: 'm', by: 'ada' } as const;
+  const left: unknown[] = [];
+  for (const read of [1, 2, 3, 4, 5, 6]) {
+    const hash = await savePlan(store, { ...plan, records: [{ id: '7', change: { read } }] });
+    await store.kysely
+      .updateTable('saved_plans')
+      .set({ planned_at: now + read - DAY_MS })
+      .execute();
+    await purgeWrites(store, 'acme', DAY_MS);
+    const count = async (table: 'saved_plans' | 'saved_plan_records') =>
+      (await store.kysely.selectFrom(table).select('plan_hash').where('plan_hash', '=', hash).execute()).length;
+    left.push([await count('saved_plans'), await count('saved_plan_records')].join(' '));
+  }
+  expect([...new Set(left)].toSorted()).toEqual(['0 0', '1 1']);
+});
