@@ -27,7 +27,7 @@ import {
 import { unnotedCreates } from '../../src/store/intents.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
-import { allIdsOf, erasedMarks, markKeys } from '../../src/store/person-marks.ts';
+import { allIdsOf, erasedMarks, readMarks } from '../../src/store/person-marks.ts';
 import { createLease } from '../../src/store/processes.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
@@ -264,7 +264,7 @@ async function keepBesideStore(
   dataDir: string,
   ...erased: [Pick<ErasureRow, 'erasure_id' | 'tenant_id' | 'by'>, Whom][]
 ): Promise<void> {
-  const keys = await markKeys(store);
+  const { keys } = await readMarks(store);
   const lines = erased.map(([row, whom]): ErasedSince => {
     return { erasure: row.erasure_id, tenant: row.tenant_id, by: row.by, keys, person: [], ...whom };
   });
@@ -385,7 +385,9 @@ function stillThere(): ConnectorError {
   return new ConnectorError({
     code: 'ERASURE_INCOMPLETE',
     action: 'retry',
-    message: 'Some data of the person comes back as soon as it is erased. A worker tries again in a minute.',
+    message:
+      'Some data of the person comes back as soon as it is erased. A worker of an older version may start their hires ' +
+      'again: replace it. A worker tries again in a minute.',
   });
 }
 

@@ -64,7 +64,7 @@ export function personOf(ids: readonly PersonId[]): PersonIds {
 }
 
 /** The hash keys of this store; makes the first key if there is none. */
-export async function markKeys(store: Store): Promise<string[]> {
+async function markKeys(store: Store): Promise<string[]> {
   const read = () => store.kysely.selectFrom('person_mark_keys').select('mark_key').orderBy('made_at').execute();
   const known = await read();
   if (known.length > 0) return known.map((row) => row.mark_key);

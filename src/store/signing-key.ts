@@ -1,4 +1,12 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomUUID,
+  sign,
+  verify,
+} from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rejected } from '../errors.ts';
@@ -26,7 +34,8 @@ export function openSigner(dataDir: string): Signer {
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const { privateKey } = generateKeyPairSync('ed25519');
-    const mine = `${file}.${process.pid}`;
+    // Not by process id: in each container the first process is 1, and containers may share the folder.
+    const mine = `${file}.${randomUUID()}`;
     writeFileSync(mine, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
     try {
       linkSync(mine, file);
