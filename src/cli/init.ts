@@ -216,9 +216,11 @@ async function settleDefinition({ definition, option, ...flags }: Flags): Promis
   if (definition === undefined) return undefined;
   const file = resolve(definition);
   const options = Object.entries(option ?? {}).map(([key, value]) => [key, fromHere(value)]);
+  const { text, doc } = await readYamlFile(file);
   return {
     file,
-    text: (await readYamlFile(file)).text,
+    text,
+    hasStartDate: doc.hasIn(['fields', 'startDate']),
     options: Object.fromEntries(options) as Record<string, string>,
   };
 }

@@ -93,6 +93,13 @@ async function withPartner<T>(access: PartnerAccess, ask: (partner: PartnerClien
   }
 }
 
+interface DefinedHris {
+  file: string;
+  text: string;
+  hasStartDate: boolean;
+  options: Readonly<Record<string, string>>;
+}
+
 /** The content of a new tenant's files. */
 export interface NewTenant {
   tenant: string;
@@ -107,7 +114,7 @@ export interface NewTenant {
   /** The address of the HR system, including its password if it has one, or a reference to it. */
   hris: string;
   /** The definition of an HR system over HTTP, and its options; without one, the HR system is a database. */
-  defined?: { file: string; text: string; options: Readonly<Record<string, string>> } | undefined;
+  defined?: DefinedHris | undefined;
   createTable: boolean;
   flow: string;
   /** Label of the candidate's custom field for the first day of work. */
@@ -236,12 +243,13 @@ function pageOf(name: string): string {
   return page.startsWith('..') ? `docs/${name} of the package hirebridge` : page;
 }
 
-function mappingText({ startDate, rules = {}, note }: NewTenant): string {
-  const path = `candidate.customFields[${startDate}]`;
+function mappingText({ startDate, defined, rules = {}, note }: NewTenant): string {
+  const first = { from: `candidate.customFields[${startDate}]`, transform: ['date'], required: true };
+  const fields = { ...(defined?.hasStartDate !== false && { startDate: first }), ...rules };
   const lines = [
     `# Where this tenant differs from the default mapping. Every kind of rule: ${pageOf('mapping.md')}`,
     ...(note === undefined ? [] : [`# ${note}`]),
-    ...inLines('fields', { startDate: { from: path, transform: ['date'], required: true }, ...rules }),
+    ...(Object.keys(fields).length === 0 ? ['fields: {}'] : inLines('fields', fields)),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -130,6 +130,17 @@ test('init defines the field of the start date only where it is told to', async 
   expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).toContain('candidate.customFields[Start date]');
 });
 
+test('an HR system without a start date is set up without one', async () => {
+  const { dir, init } = await setUp();
+  const definition = join(dirname(dir), 'acme-hr.yaml');
+  const acme = await readFile(fileURLToPath(new URL('../hris/definitions/acme.yaml', import.meta.url)), 'utf8');
+  await writeFile(definition, acme.replaceAll(/^ {2}startDate: .*\n|, from: "\{fields.startDate\}"/gm, ''));
+  const options = ['user=x', 'password=env:ACME_HR_PASSWORD'].flatMap((option) => ['--option', option]);
+  const { stderr } = await init('--definition', definition, '--hris', 'https://hr.example', ...options);
+  expect(stderr).not.toContain('TENANT_FILE_INVALID');
+  expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).not.toContain('startDate');
+});
+
 test('an HR system that a file describes is a tenant, which is taken up as it was written', async () => {
   const { dir, init } = await setUp();
   const server = await startAcmeServer();
