@@ -105,6 +105,17 @@ test('somebody whom a search shows as a summary is not created again, and their 
   expect(await hris.employees.isTaken?.('user', 'AReyes', signal)).toBe(true);
 });
 
+test('a system that cannot search by our reference shows it in the list of everybody', async () => {
+  const change = (text: string): string => withAll(text).replace(/^ {2}reference: \{ get.*\n/m, '');
+  const known = await openStaff({ found: [], all: [ANA], change });
+  expect(await known.find(KEYS.reference, signal)).toMatchObject({ kind: 'one', ref: { id: '1' } });
+  const again = known.hris.employees.create({ familyName: 'Reyes' }, '27:ana', write);
+  expect(await refusal(again)).toMatchObject({ code: 'ALREADY_EXISTS', details: { id: '1' } });
+  expect(known.asked).toEqual(['GET /staff', 'GET /staff']);
+  const { find } = await openStaff({ found: [], all: [{ ...ANA, external: { hirebridge: '27:bo' } }], change });
+  expect(await find(KEYS.reference, signal)).toEqual(NOBODY);
+});
+
 test.each([
   ['whose value is empty', { ...SUMMARY, external: { hirebridge: null }, mails: [], born: null, no: '' }],
   ['in whose place there is nothing', { ...SUMMARY, external: null, mails: null, born: '', no: null }],

@@ -32,11 +32,11 @@ function* ofReference(raw: Definition): Generator<BrokenRule> {
       ['find', 'reference'],
       '"find.reference" searches by our reference, but "record.reference" does not say where it is. Add it.',
     ];
-  if (record.reference !== undefined && find.reference === undefined)
+  if (record.reference !== undefined && (find.reference ?? find.all) === undefined)
     yield [
       ['record', 'reference'],
       'our reference is stored there, but "find.reference" does not say how to search by it: a create whose answer ' +
-        'is lost could not be found again. Add it, or remove "record.reference".',
+        'is lost could not be found again. Add it, or "find.all", or remove "record.reference".',
     ];
   if (create.ticket !== undefined && pending === undefined)
     yield [

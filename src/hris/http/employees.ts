@@ -305,7 +305,7 @@ export async function createEmployee(
 }
 
 async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<undefined> {
-  if (defined.definition.search.reference === undefined) return undefined;
+  if (defined.definition.record.reference === undefined) return undefined;
   const found = await findEmployee(defined, { by: 'reference', value: reference }, signal);
   if (found.kind !== 'one') return undefined;
   throw alreadyExists(`${defined.definition.name} already has the employee of this reference.`, found.ref);
