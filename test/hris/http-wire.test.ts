@@ -86,3 +86,14 @@ test.for([
   expect(logins).toEqual(['/kestrel%20%26%20co/token?x=1']);
   expect(seen).toEqual([carried]);
 });
+
+test('a read that is refused sends nobody to its data', async () => {
+  const hris = await openKestrel(DEFINITION, (_asked, say) => say(400, { error: 'not a UUID' }), { secret: 'x' });
+  const refused = await hris.employees.read('7', signal).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    code: 'INVALID_VALUE',
+    message:
+      'GET /staff/{id} was answered 400: the HR system refuses it: check the rights of its user, and "read" of the ' +
+      'definition.',
+  });
+});

@@ -310,10 +310,11 @@ async function refusalOf(
   const isAboutData = means !== 'reject' || call.sent !== undefined;
   const check = `refuses it: check the rights of its user, and "${call.plan.purpose}" of the definition`;
   const ours = `${call.plan.what} was answered ${answer.status}: the HR system ${isAboutData ? text : check}.`;
+  const bare = row === undefined && isAboutData ? cause?.message : undefined;
   return new ConnectorError({
     code,
     action,
-    message: `${row === undefined && cause ? cause.message : ours}${said === '' ? '' : ` It said: "${said}"`}`,
+    message: `${bare ?? ours}${said === '' ? '' : ` It said: "${said}"`}`,
     said,
     status: answer.status,
     requestId: answer.at.requestId,
