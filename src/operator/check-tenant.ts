@@ -218,10 +218,13 @@ async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: Hri
   if (writeBack.employeeId === 'id') return ok('The key of the HR system is written back.');
   if (givesNumber === undefined || (await givesNumber(AbortSignal.timeout(CALL_MS))))
     return ok('The employee number of the HR system is written back.');
+  const why =
+    hris.kind === 'sql'
+      ? 'the column hris.numberColumn has no default, and no trigger runs on insert. Add one there; or, if a job of ' +
+        'yours numbers the rows, write "job: {}" under hris'
+      : 'its definition has no "record.number", and no other place for it. Add one';
   return fail(
-    `No new employee of ${hris.connection} gets a number: the column hris.numberColumn has no default, and no ` +
-      'trigger runs on insert. Add one there; or, if a job of yours numbers the rows, write "job: {}" under hris; ' +
-      'or write the key back: writeBack.employeeId: id.',
+    `No new employee of ${hris.connection} gets a number: ${why}; or write the key back: writeBack.employeeId: id.`,
   );
 }
 

@@ -97,3 +97,11 @@ test('a read that is refused sends nobody to its data', async () => {
       'definition.',
   });
 });
+
+test('a definition that reads no number says that nobody gets one', async () => {
+  const { hris } = await openAnswering('{}');
+  expect(await hris.givesNumber?.(signal)).toBe(false);
+  const numbered = DEFINITION.replace('ref }', 'ref, number: no }');
+  const other = await openKestrel(numbered, (_asked, say) => say(200, {}), { secret: 'x' });
+  expect(other.givesNumber).toBeUndefined();
+});

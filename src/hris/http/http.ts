@@ -203,7 +203,8 @@ export function openDefinition(
 
 function connectionOf(defined: Defined, options: CommonOptions): HrisConnection {
   const { definition, line } = defined;
-  const { terminating, rehiring, changing, asking, filing, describing, positions } = definition;
+  const { terminating, rehiring, changing, asking, filing, describing, positions, creating, numbering } = definition;
+  const numbers = [definition.record.number, numbering, creating.number, asking?.number];
   return {
     capabilities: {
       storesReference: definition.record.reference !== undefined,
@@ -234,6 +235,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     ...(describing && {
       describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),
     }),
+    ...(numbers.every((one) => one === undefined) && { givesNumber: async () => false }),
     probe: (signal) => probeOf(defined, signal),
     close: () => line.close(),
   };
