@@ -386,8 +386,8 @@ function stillThere(): ConnectorError {
     code: 'ERASURE_INCOMPLETE',
     action: 'retry',
     message:
-      'Some data of the person comes back as soon as it is erased. A worker of an older version may start their hires ' +
-      'again: replace it. A worker tries again in a minute.',
+      'Some data of the person comes back as soon as it is erased. A worker of an older version may start their ' +
+      'hires again: replace it. A worker tries again in a minute.',
   });
 }
 

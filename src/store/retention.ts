@@ -217,7 +217,7 @@ export async function purgeWrites(
   });
   const plans = store.kysely.selectFrom('saved_plans').select('plan_hash').where('tenant_id', '=', tenantId);
   const old = await plans.where('planned_at', '<=', ago(store, afterMs)).execute();
-  // A plan without its records would be applied as if it had nothing to write, and nothing finds records without a plan.
+  // A plan without its records would be applied as if it had nothing to write, and nothing finds records without one.
   for (const { plan_hash: hash } of old)
     await store.kysely.transaction().execute(async (trx) => {
       const plan = trx.deleteFrom('saved_plans').where('plan_hash', '=', hash);

@@ -9,7 +9,7 @@ import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/world.ts';
 import { sqliteStore } from '../store/stores.ts';
 
-test('a worker lists in its own folder whom a command of another machine erased, with the lease or without', async () => {
+test('a worker lists in its own folder whom another machine erased, with the lease or without', async () => {
   const store = await sqliteStore();
   const person = { candidates: ['501'], jobCandidates: [], enrolments: [], employees: [] };
   const subject = { tenantId: 'acme', companies: ['acme'], ...person };
