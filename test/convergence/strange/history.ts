@@ -124,9 +124,17 @@ export class History {
     const [a, b] = [here, there].map((place) => reader.shown.get(keyOf(place))?.at(-1));
     if (a === undefined || b === undefined || !isSame(a.text, b.text)) return;
     const key = jointKey(here, there);
+    // Which value a side makes of another one is known by a write alone, and to a field that was changed nobody wrote.
+    const isKnown = a.text === b.text || this.#isWrittenSince(this.#renewed(here, there), [here, there]);
     this.#compared.set(key, [
       ...(this.#compared.get(key) ?? []),
-      { seq: Math.min(a.seq, b.seq), at: Math.min(a.at, b.at), reader, text: a.text, isHeard },
+      {
+        seq: Math.min(a.seq, b.seq),
+        at: Math.min(a.at, b.at),
+        reader,
+        text: a.text,
+        isHeard: isHeard && isKnown,
+      },
     ]);
   }
 
@@ -228,6 +236,10 @@ export class History {
     const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
     const compared = this.#compared.get(jointKey(here, there)) ?? [];
     return [...compared, ...wrote].filter(({ seq }) => seq > since && seq < before);
+  }
+
+  #isWrittenSince(since: number, places: readonly Place[]): boolean {
+    return places.some((place) => this.#of(place).some(({ seq, reader }) => reader !== undefined && seq > since));
   }
 
   /** When the fields or the mapping of these two were last changed. */
