@@ -1,4 +1,4 @@
-import { type PlantedBug, strange } from '../planted-bug.ts';
+import { type PlantedBug, tests } from '../planted-bug.ts';
 
 export const bug: PlantedBug = {
   name: 'deleted over an edit',
@@ -9,5 +9,8 @@ export const bug: PlantedBug = {
       replace: '  if (own.id === "")\n',
     },
   ],
-  caughtBy: strange(/overwritten/, 1, 300),
+  caughtBy: tests(
+    /FAIL .*a value that somebody typed before it was deleted stays/,
+    'test/activities/exchange-refusals.test.ts',
+  ),
 };
