@@ -30,7 +30,7 @@ test('a value typed in another spelling passes for a write of it that was begun,
   expect(overwritten({ isUnderWay: false })).toEqual([expect.stringContaining('is overwritten that nobody contested')]);
 });
 
-/** The HR system keeps four characters; somebody edits the partner's value after a process read it beside the cut one. */
+/** The HR system keeps four characters; somebody edits the partner's value after a process read both sides. */
 function overCut({ isRenewed }: { isRenewed: boolean }): string[] {
   const history = new History();
   const isCut = (one: string | null, other: string | null): boolean => one?.slice(0, 4) === other?.slice(0, 4);
@@ -51,7 +51,7 @@ function overCut({ isRenewed }: { isRenewed: boolean }): string[] {
   return history.violations;
 }
 
-test('a value that its side made of another is known to be the same by a write alone, not to a field that was changed', () => {
+test('a value that its side made of another is known to be the same by a write alone', () => {
   expect(overCut({ isRenewed: true })).toEqual([]);
   expect(overCut({ isRenewed: false })).toEqual([expect.stringContaining('is overwritten that nobody contested')]);
 });
