@@ -22,11 +22,13 @@ import {
   openCreditGate,
   passCreditGate,
   recordEnrolment,
+  releaseCanary,
+  type Turn,
 } from '../../src/store/enrolments.ts';
 import { hiresAwaitingCredits, hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
-import { hireOf } from '../../src/store/open-store.ts';
+import { hireOf, inTransaction } from '../../src/store/open-store.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
@@ -74,11 +76,31 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   const { deps, store, connection, ref, row } = hire;
   const { credits } = connection.tenant.policies;
   await updateHire(store, ref, { step: 'enrol', onboarding_reference: attempt.reference }, row);
-  const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
-  if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
-  const isOwnTurn = !gate.pass && (await isCanary(hire, attempt, gate.canaryAt));
-  if (!gate.pass && !isOwnTurn) return adoptOrWait(hire, attempt, gate.waitMs);
-  const canary = isOwnTurn || (gate.pass && gate.canary);
+  const turn = await passCreditGate(store, ref, verbOf(attempt), credits.canaryEvery);
+  if ('waitMs' in turn) return adoptOrWait(hire, attempt, turn.waitMs);
+  if (turn.canary === 'none') deps.closedGates.delete(ref.tenantId);
+  try {
+    const enrolled = await enrolInTurn(hire, attempt, turn, seen);
+    if (enrolled.verdict !== 'no-credits') await passOn(hire, turn, true);
+    return enrolled;
+  } catch (error) {
+    // A refusal becomes a question about this hire. After other errors this hire itself tries again.
+    if (isConnectorError(error) && error.action !== 'unknown') await passOn(hire, turn, error.action === 'reject');
+    throw error;
+  }
+}
+
+/** Gives the turn of a canary back if it found out nothing about credits; the next hire then need not wait. */
+async function passOn({ deps, ref: { tenantId } }: HireContext, turn: Turn, tellsNext: boolean): Promise<void> {
+  const { store, signalHire } = deps;
+  if (turn.canary === 'none' || !(await releaseCanary(store, tenantId, turn)) || !tellsNext) return;
+  const [next] = await hiresAwaitingCredits(store, tenantId);
+  if (next === undefined) return;
+  await signalHire({ tenantId, jobCandidateId: next.job_candidate_id }, 'credits', { start: false });
+}
+
+async function enrolInTurn(hire: HireContext, attempt: Attempt, turn: Turn, seen?: Seen): Promise<Enrolled> {
+  const { deps, store, connection, ref } = hire;
   const { presence, sinceRead } = seen ?? (await seePerson(store, connection, ref.jobCandidateId));
   if (presence.verdict !== 'in') return { verdict: 'left' };
   await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
@@ -100,18 +122,9 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
       const changes = newValues({ flowId: flow, externalRef, ...own });
       return noteWrites(hire, [{ target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(own) }], intent);
     },
-    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, canary, guard)),
+    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, turn, guard)),
   });
-  return settle(hire, attempt, once, isOwnTurn);
-}
-
-/**
- * Whether this hire is the canary, and its request had no answer. It goes on with its turn: found, the request proves
- * that credits are back; proven absent, it is sent again. Otherwise everybody would wait for the next canary.
- */
-async function isCanary({ store, ref }: HireContext, attempt: Attempt, canaryAt: number): Promise<boolean> {
-  const latest = await latestIntent(store, ref, verbOf(attempt));
-  return latest?.outcome === 'open' && latest.sent_at >= canaryAt;
+  return settle(hire, attempt, once, turn);
 }
 
 /**
@@ -162,18 +175,15 @@ async function send({ partner }: Connection, pinned: EnrolmentRequest, guard: Se
   return enrolmentOf(answer.data);
 }
 
-async function settle(
-  hire: HireContext,
-  attempt: Attempt,
-  once: Once<Enrolment>,
-  isOwnTurn: boolean,
-): Promise<Enrolled> {
+async function settle(hire: HireContext, attempt: Attempt, once: Once<Enrolment>, turn: Turn): Promise<Enrolled> {
   const { deps, connection, ref } = hire;
   const { jobCandidateId } = ref;
   if (once.kind === 'unprovable') return held('ENROLMENT_UNKNOWN', { jobCandidateId, reference: attempt.reference });
   if (once.kind !== 'refused') {
     const adopted = await adopt(hire, attempt, once.value);
-    if (once.kind === 'made' || isOwnTurn) await openGate(deps, ref.tenantId);
+    // An enrolment that left before the first 402 proves nothing; the canary's does.
+    if (turn.canary === 'sent' || (turn.canary === 'new' && once.kind === 'made'))
+      await openGate(deps, ref.tenantId, turn);
     if (once.kind !== 'made') return adopted;
     // This same attempt read that the person is in the stage.
     return { verdict: 'enrolled', present: true, waiting: once.value.status === 'not_started' };
@@ -182,7 +192,7 @@ async function settle(
   if (refused.kind === 'other') throw once.error;
   if (refused.kind === 'no-credits') {
     const { required, available } = refused;
-    await closeGate(deps, ref.tenantId, { required, available });
+    await closeGate(deps, ref.tenantId, turn, { required, available });
     return waitForCredits(hire, connection.tenant.policies.credits.canaryEvery);
   }
   const judged = judgeDuplicate(ref, await findEnrolments(connection, attempt.reference));
@@ -271,21 +281,37 @@ async function readPages(
 }
 
 /** The partner refused an enrolment for lack of credits, so the tenant's other enrolments wait from now on. */
-async function closeGate(deps: ActivityDeps, tenantId: string, numbers: CreditNumbers): Promise<void> {
-  const { store, log, closedGates } = deps;
+async function closeGate(
+  { store, log, closedGates }: ActivityDeps,
+  tenantId: string,
+  turn: Turn,
+  numbers: CreditNumbers,
+): Promise<void> {
   closedGates.add(tenantId);
-  const first = await closeCreditGate(store, tenantId, numbers);
-  if (first) log.error({ tenantId, ...numbers }, 'onboarding credits used up, enrolments wait');
-  await openHold(store, { tenantId, ...holdOf('CREDITS_USED_UP', numbers) });
+  // Together, so that the hold is open exactly while the gate is closed, unless a person answered.
+  const isNews = await inTransaction(store, async (trx) => {
+    if (!(await closeCreditGate(trx, tenantId, turn, numbers))) return false;
+    await openHold(trx, { tenantId, ...holdOf('CREDITS_USED_UP', numbers) });
+    return turn.canary === 'none';
+  });
+  if (isNews) log.error({ tenantId, ...numbers }, 'onboarding credits used up, enrolments wait');
 }
 
-/** An enrolment went through, so the hires that wait for credits go on. */
-async function openGate({ store, signalHire, log, closedGates }: ActivityDeps, tenantId: string): Promise<void> {
+/** The canary's enrolment went through, so the hires that wait for credits go on. */
+async function openGate(
+  { store, signalHire, log, closedGates }: ActivityDeps,
+  tenantId: string,
+  turn: Turn,
+): Promise<void> {
+  const isOpened = await inTransaction(store, async (trx) => {
+    if (!(await openCreditGate(trx, tenantId, turn))) return false;
+    await closeTenantHolds(trx, tenantId, 'CREDITS_USED_UP');
+    return true;
+  });
+  if (!isOpened) return;
   closedGates.delete(tenantId);
-  if (!(await openCreditGate(store, tenantId))) return;
   const waiting = await hiresAwaitingCredits(store, tenantId);
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
-  await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
   for (const hire of waiting)
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
 }
@@ -297,14 +323,14 @@ async function openGate({ store, signalHire, log, closedGates }: ActivityDeps, t
 function turnBackAtGate(
   { closedGates }: ActivityDeps,
   { tenantId, jobCandidateId }: HireRef,
-  canary: boolean,
+  turn: Turn,
   guard: SendGuard,
 ): SendGuard {
   return {
     ...guard,
     beforeSend() {
       guard.beforeSend();
-      if (canary || !closedGates.has(tenantId)) return;
+      if (turn.canary !== 'none' || !closedGates.has(tenantId)) return;
       throw new ConnectorError({
         code: 'CREDIT_GATE_CLOSED',
         action: 'retry',

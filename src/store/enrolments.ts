@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { HireRef, HireStep } from '../hire/hire.ts';
 import { updateHire } from './hires.ts';
+import { latestIntent } from './intents.ts';
 import { didChange, has, hireColumns, type Store } from './open-store.ts';
-import { changeTenant } from './tenant-states.ts';
 
 /**
  * Records the enrolment of this hire's person. Ignores a late worker: an enrolment already recorded may have been read
@@ -51,53 +51,87 @@ export interface CreditNumbers {
   available: number | null;
 }
 
+/** Leave to enrol. */
+export interface Turn {
+  /** When it was given. */
+  at: number;
+  /** `none`: the gate was open. `sent`: this hire is the canary, and its request left in an earlier attempt. */
+  canary: 'none' | 'new' | 'sent';
+}
+
 /**
- * Closes the gate after a 402: the tenant enrols nobody any more, apart from one canary per period. Returns whether the
- * gate was open.
+ * Closes the gate after a 402: the tenant enrols nobody any more, apart from one canary per period. A request that left
+ * before the gate last opened or closed says nothing new. Returns whether this one did.
  */
-export async function closeCreditGate(store: Store, tenantId: string, numbers: CreditNumbers): Promise<boolean> {
+export async function closeCreditGate(
+  store: Store,
+  tenantId: string,
+  { at, canary }: Turn,
+  numbers: CreditNumbers,
+): Promise<boolean> {
   const gate = store.kysely
     .updateTable('tenants')
     .set({ credit_gate: JSON.stringify(numbers), canary_at: store.now })
     .where('tenant_id', '=', tenantId);
-  if (await didChange(gate.where('credit_gate', 'is', null))) return true;
-  await gate.execute();
-  return false;
+  if (canary !== 'none') return didChange(gate.where('canary_at', '<=', at));
+  return didChange(gate.where('credit_gate', 'is', null).where(sql<boolean>`coalesce(canary_at, 0) < ${at}`));
 }
 
-/** Opens the gate after a successful enrolment. Returns whether it was closed: then the waiting hires need a hint. */
-export async function openCreditGate(store: Store, tenantId: string): Promise<boolean> {
+/**
+ * Opens the gate after the canary's success. Returns whether it was closed, and no other canary left since: then the
+ * waiting hires need a hint.
+ */
+export async function openCreditGate(store: Store, tenantId: string, { at }: Turn): Promise<boolean> {
   return didChange(
     store.kysely
       .updateTable('tenants')
-      .set({ credit_gate: null, canary_at: null })
+      .set({ credit_gate: null, canary_at: store.now })
       .where('tenant_id', '=', tenantId)
-      .where('credit_gate', 'is not', null),
+      .where('credit_gate', 'is not', null)
+      .where('canary_at', '<=', at),
   );
 }
 
-/** Lets the next enrolment through at once, as the canary (a person answered `retry`). */
-export async function releaseCanary(store: Store, tenantId: string): Promise<void> {
-  await changeTenant(store, tenantId, { canary_at: 0 });
+/**
+ * Lets the next enrolment through at once, as the canary: a person answered `retry`, or the canary gives its `turn`
+ * back. Returns whether anybody was waiting for one.
+ */
+export async function releaseCanary(store: Store, tenantId: string, turn?: Turn): Promise<boolean> {
+  const closed = store.kysely
+    .updateTable('tenants')
+    .set({ canary_at: 0 })
+    .where('tenant_id', '=', tenantId)
+    .where('credit_gate', 'is not', null);
+  return didChange(turn === undefined ? closed : closed.where('canary_at', '=', turn.at));
 }
 
-/** Whether an enrolment may leave now. A closed gate passes exactly one caller per period, as the canary. */
+/**
+ * Whether an enrolment may leave now. A closed gate passes exactly one caller per period, as the canary. If the
+ * canary's request had no answer, its hire goes on with its turn: found, the request proves that credits are back;
+ * proven absent, it is sent again. Otherwise everybody would wait for the next canary.
+ */
 export async function passCreditGate(
   store: Store,
-  tenantId: string,
+  hire: HireRef,
+  verb: string,
   canaryEveryMs: number,
-): Promise<{ pass: true; canary: boolean } | { pass: false; waitMs: number; canaryAt: number }> {
-  const gate = await gateOf(store, tenantId);
-  if (gate.credit_gate === null) return { pass: true, canary: false };
-  const canary = store.kysely
+): Promise<Turn | { waitMs: number }> {
+  const gate = await gateOf(store, hire.tenantId);
+  if (gate.credit_gate === null) return { at: gate.now, canary: 'none' };
+  const turn = await store.kysely
     .updateTable('tenants')
     .set({ canary_at: store.now })
-    .where('tenant_id', '=', tenantId)
+    .where('tenant_id', '=', hire.tenantId)
     .where('credit_gate', 'is not', null)
-    .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`);
-  if (await didChange(canary)) return { pass: true, canary: true };
-  const canaryAt = gate.canary_at ?? 0;
-  return { pass: false, canaryAt, waitMs: Math.max(1_000, canaryAt + canaryEveryMs - gate.now) };
+    .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`)
+    .returning('canary_at')
+    .executeTakeFirst();
+  if (turn !== undefined) return { at: Number(turn.canary_at), canary: 'new' };
+  const at = gate.canary_at ?? 0;
+  const latest = await latestIntent(store, hire, verb);
+  const mayBeMade = latest?.outcome === 'open' || latest?.outcome === 'done';
+  if (mayBeMade && latest.sent_at >= at) return { at, canary: 'sent' };
+  return { waitMs: Math.max(1_000, at + canaryEveryMs - gate.now) };
 }
 
 export async function isCreditGateOpen(store: Store, tenantId: string): Promise<boolean> {

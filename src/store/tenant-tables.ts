@@ -45,7 +45,7 @@ export interface TenantTables {
     fully_reconciled_at: number | null;
     /** Set while a 402 keeps the gate closed: { required, available }. */
     credit_gate: string | null;
-    /** When the last canary enrolment left. */
+    /** When the last canary enrolment left, or when the gate closed or opened if that was later. */
     canary_at: number | null;
     /** The result of probing the partner's stage filter, JSON, and when. */
     stage_filter: string | null;

@@ -163,14 +163,24 @@ describe.each(kinds)('the store on %s', (kind) => {
   test('with the credit gate closed one caller a period passes', async () => {
     const { store, other } = await freshStore(kind);
     await readTenantState(store, 'acme');
-    expect(await passCreditGate(store, 'acme', 60_000)).toEqual({ pass: true, canary: false });
-    expect(await closeCreditGate(store, 'acme', { required: 1, available: 0 })).toBe(true);
-    expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
+    const pass = (one: Store) => passCreditGate(one, key, 'enrol:1', 60_000);
+    const [early, late] = [await pass(store), await pass(store)];
+    if ('waitMs' in early || 'waitMs' in late) throw new Error('the gate is closed from the beginning');
+    expect(early).toEqual({ at: expect.any(Number), canary: 'none' });
+    const numbers = { required: 1, available: 0 };
+    expect(await closeCreditGate(store, 'acme', early, numbers)).toBe(true);
+    expect(await closeCreditGate(other, 'acme', late, numbers)).toBe(false);
+    expect(await pass(store)).toHaveProperty('waitMs');
+    expect(await openCreditGate(store, 'acme', early)).toBe(false);
     await releaseCanary(store, 'acme');
-    const tries = await Promise.all([store, other, store, other].map((one) => passCreditGate(one, 'acme', 60_000)));
-    expect(tries.filter((one) => one.pass)).toEqual([{ pass: true, canary: true }]);
-    expect(await openCreditGate(store, 'acme')).toBe(true);
-    expect(await openCreditGate(store, 'acme')).toBe(false);
+    const tries = await Promise.all([store, other, store, other].map(pass));
+    const [turn] = tries.filter((one) => 'canary' in one);
+    if (turn === undefined) throw new Error('nobody passed');
+    expect(turn).toEqual({ at: expect.any(Number), canary: 'new' });
+    expect(tries.filter((one) => 'waitMs' in one)).toHaveLength(3);
+    expect(await openCreditGate(store, 'acme', turn)).toBe(true);
+    expect(await openCreditGate(store, 'acme', turn)).toBe(false);
+    expect(await closeCreditGate(store, 'acme', late, numbers)).toBe(false);
   });
 
   test('an open hold is not opened twice, and its first answer stands', async () => {

@@ -92,7 +92,7 @@ test.each(kinds)(
     onTestFinished(() => sandbox[Symbol.asyncDispose]());
     const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
     const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '', database);
-    await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+    await closeCreditGate(store, 'acme', { at: 1, canary: 'none' }, { required: 1, available: 0 });
     const waiting = await enrol(deps, ref);
     expect(waiting).toMatchObject({ verdict: 'no-credits' });
     expect((waiting as { waitMs: number }).waitMs).toBeGreaterThan(10_000);
@@ -118,7 +118,7 @@ test.each(['answer-lost', 'reset-before'] as const)(
     deps.signalHire = async ({ jobCandidateId }) => told.push(jobCandidateId) > 0;
     const enrolments = async () => (await sandbox.partner.readAll(contract.onboarding.listCandidates)).items.length;
     const before = await enrolments();
-    await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+    await closeCreditGate(store, 'acme', { at: 1, canary: 'none' }, { required: 1, available: 0 });
     // As the answer retry does.
     await releaseCanary(store, 'acme');
     await sandbox.control.act('setFaults', { faults: [{ kind, on: 'onboarding.enrol', nth: 1 }] });
@@ -147,7 +147,7 @@ test('a request of before the credits were used up proves nothing about them onc
     .updateTable('intents')
     .set((eb) => ({ sent_at: eb('sent_at', '-', 1) }))
     .execute();
-  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+  await closeCreditGate(store, 'acme', { at: 1, canary: 'none' }, { required: 1, available: 0 });
   expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
   expect(await isCreditGateOpen(store, 'acme')).toBe(false);
 });

@@ -291,14 +291,15 @@ test('a rebuilt baseline is looked at again: only those still recorded as before
 
 test('trouble with an HR system may be looked at again, which spends no credit', async () => {
   const { parts, store } = await operator();
+  const hire = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
   const trouble = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
   const { holdId } = await openHold(store, { tenantId: 'acme', ...hrisHold(trouble) });
   await readTenantState(store, 'acme');
-  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
-  await passCreditGate(store, 'acme', 60_000);
+  await closeCreditGate(store, 'acme', { at: 1, canary: 'none' }, { required: 1, available: 0 });
+  await passCreditGate(store, hire, 'enrol:1', 60_000);
   await answerHold(parts, { holdId, answer: 'retry', arguments: [], by: 'ann' });
   expect(await listHolds(store)).toEqual([]);
-  expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
+  expect(await passCreditGate(store, hire, 'enrol:1', 60_000)).toHaveProperty('waitMs');
 });
 
 test.each([undefined, 'postgres'] as const)(
