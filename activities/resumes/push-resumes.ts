@@ -150,18 +150,14 @@ async function settleBatch(
     return;
   }
   const byUrl = new Map(batch.people.map(({ id, resume }) => [resume, id]));
-  const left: ResumeRow[] = [];
-  for (const row of rows) {
-    const candidateId = byUrl.get(row.url);
-    if (candidateId === undefined) left.push(row);
-    else await settleFound(run, [row], candidateId);
-    tell(run, row, 'unchanged');
-  }
+  const [found, left] = [rows.filter(({ url }) => byUrl.has(url)), rows.filter(({ url }) => !byUrl.has(url))];
+  await settleFound(run, found, ({ url }) => byUrl.get(url));
+  for (const row of rows) tell(run, row, 'unchanged');
   if (!(batch.isOver ?? isOver)) return;
   const urls = new Set(rows.map(({ url }) => url));
   const others = batch.people.filter(({ resume }) => typeof resume !== 'string' || !urls.has(resume));
   if (others.length > 0 && others.length === left.length)
-    return settleFound(run, left, others.length === 1 ? others[0]?.id : undefined);
+    return settleFound(run, left, () => (others.length === 1 ? others[0]?.id : undefined));
   const code = batch.hasFailed && batch.people.length === 0 ? 'BATCH_FAILED' : 'NOT_READ';
   await settleResumes(store, left, { state: 'refused', code: others.length === 0 ? code : 'UNCLEAR' });
 }
@@ -185,24 +181,29 @@ async function findRequest(run: Run, rows: readonly ResumeRow[], batches: Readon
   const { items } = await run.connection.partner.readAll(contract.candidates.list, { query });
   run.beat();
   const byUrl = new Map(items.map(({ id, resume }) => [resume, String(id)]));
-  for (const row of rows) {
-    const candidateId = byUrl.get(row.url);
-    if (candidateId === undefined) {
-      const reason = 'a request for it got no answer, and nobody from it is shown in the job yet: check the job';
-      tell(run, row, 'quarantined', `${reason}; if it is not there, --full sends it again`);
-      continue;
-    }
-    await settleFound(run, [row], candidateId);
+  const [found, missing] = [rows.filter(({ url }) => byUrl.has(url)), rows.filter(({ url }) => !byUrl.has(url))];
+  for (const row of missing) {
+    const reason = 'a request for it got no answer, and nobody from it is shown in the job yet: check the job';
+    tell(run, row, 'quarantined', `${reason}; if it is not there, --full sends it again`);
+  }
+  await settleFound(run, found, ({ url }) => byUrl.get(url));
+  for (const row of found) {
     if (row.write_id !== null) await settleSomeWrites(store, row.write_id, [row.resume_id], 'done');
     tell(run, row, 'created');
   }
 }
 
-/** Records whom the partner made of a file, but nobody who was erased while it was read. */
-async function settleFound({ deps, key }: Run, rows: readonly ResumeRow[], id: string | undefined): Promise<void> {
-  const candidate = { kind: 'candidate', id: id ?? '' } as const;
-  const isErased = (await erasedOf(deps.store, key.tenantId, [candidate]))(candidate);
-  return settleResumes(deps.store, rows, { state: 'done', candidate_id: isErased ? null : (id ?? null) });
+/** Records whom the partner made of files, but nobody who was erased while they were read. */
+async function settleFound(
+  { deps: { store }, key }: Run,
+  rows: readonly ResumeRow[],
+  idOf: (row: ResumeRow) => string | undefined,
+): Promise<void> {
+  const candidateOf = (row: ResumeRow) => ({ kind: 'candidate', id: idOf(row) ?? '' }) as const;
+  const isErased = await erasedOf(store, key.tenantId, rows.map(candidateOf));
+  const linked = (row: ResumeRow) => (isErased(candidateOf(row)) ? undefined : idOf(row));
+  for (const [id = null, some] of Map.groupBy(rows, linked))
+    await settleResumes(store, some, { state: 'done', candidate_id: id });
 }
 
 /** Clocks differ, and a lower bound that is too early costs only a page. */

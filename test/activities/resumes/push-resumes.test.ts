@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
@@ -266,6 +266,20 @@ test('a file whose person was erased makes no candidate again', async () => {
   expect(await made()).toEqual(before);
   expect((await rows()).map(({ resume_id: id }) => id)).toEqual(['ben.pdf']);
   expect((await reasons()).size).toBe(0);
+});
+
+test('one question a batch asks who was erased, however many files it had', async () => {
+  const { run, list, rows, sandbox, store } = await resumeWorld();
+  list('ada-lovelace.pdf', 'grace-hopper.pdf', 'mary-jackson.pdf', 'alan-turing.pdf');
+  await run('one');
+  await sandbox.later(10_000);
+  const asked = vi.spyOn(store.kysely, 'selectFrom');
+  onTestFinished(() => asked.mockRestore());
+  await run('two');
+  expect((await rows()).map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
+  // The other one is about the files that are listed.
+  const tables = asked.mock.calls.map(([table]): unknown => table);
+  expect(tables.filter((table) => table === 'person_mark_keys')).toHaveLength(2);
 });
 
 test('a file that was being read while its person was erased is not linked to them again', async () => {
