@@ -90,11 +90,11 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   WRITE_BACK_TARGET_MISSING: [holdOf('WRITE_BACK_TARGET_MISSING', hire), ['5012', 'writeBack.customField']],
   WRITE_BACK_REFUSED: [
     holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc-7', refusal: 'INVALID_STATE', status: 'completed' }),
-    ['oc-7', '(INVALID_STATE, completed)', 'writeBack.customField'],
+    ['oc-7', '(INVALID_STATE, completed)', 'partner.overrides.externalStatusBody', 'writeBack.customField'],
   ],
   WRITE_BACK_NOT_VERIFIED: [
     holdOf('WRITE_BACK_NOT_VERIFIED', { ...hire, targets: ['cf-1', 'cf-2'] }),
-    ['5012', 'cf-1, cf-2'],
+    ['5012', 'cf-1, cf-2', 'partner.overrides.externalStatusAt'],
   ],
   TOO_MANY_CANCELLATIONS: [holdOf('TOO_MANY_CANCELLATIONS', { ...hire, most: 5 }), ['5012', '5 hires']],
   TERMINATE_REFUSED: [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, type HttpAnswer, httpError } from '../../http/http-error.ts';
-import type { Overrides } from '../contract/assumptions.ts';
+import { type Assumption, assumptions, type Overrides } from '../contract/assumptions.ts';
 import { codes, type ListShape, type PartnerError, readErrorBody, valueAt } from '../contract/endpoint.ts';
 import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';
@@ -52,7 +52,7 @@ export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown):
   return httpError(what, answer, idempotent, {
     code,
     action: actionOf(code, refused, answer.status),
-    hint: code === undefined ? undefined : hints[code],
+    hint: hints[code ?? ''] ?? (answer.status === 400 ? otherNames(endpoint, code, fields) : undefined),
     fields,
     details: safeDetails(refused.details, fields),
   });
@@ -136,6 +136,24 @@ const hints: Record<string, string> = {
   AI_GENERATION_FAILED: 'the questions could not be generated',
   AI_GENERATION_EMPTY: 'no questions came of it',
 };
+
+/** Overrides of names that the specification does not show. */
+const NAMING: readonly (keyof Overrides)[] = [
+  ...(['queryNames', 'bodyNames', 'externalStatusBody', 'terminateReason', 'valuesBulkKey'] as const),
+];
+
+/** Of a call whose names are assumed: the setting to look at, because the names may be what the partner refuses. */
+function otherNames(endpoint: AnyEndpoint, code: string | undefined, fields: readonly string[]): string | undefined {
+  if (code !== undefined && code !== 'INVALID_REQUEST') return undefined;
+  const chosen = (endpoint.assumed ?? []).map((key) => (assumptions as Record<string, Assumption>)[key]?.override);
+  const override = NAMING.find((one) => chosen.includes(one));
+  // Names inside the array of values are shown.
+  if (override === undefined || (override === 'valuesBulkKey' && fields.length > 0)) return undefined;
+  return (
+    'the data was refused; the specification does not show the names used here, so if this partner has others, set ' +
+    `partner.overrides.${override} for ${endpoint.id}`
+  );
+}
 
 /** Amounts of credits, and the names of the refused fields. Texts of details may repeat sent values. */
 function safeDetails(

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ConnectorError } from '../../../src/errors.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { errorOf } from '../../http/servers.ts';
 import { scriptedPartner } from './scripted-partner.ts';
 
 const params = { onboardingCandidateId: 'oc_1' };
@@ -132,4 +134,42 @@ test.each([
   const { partner, seen } = await scriptedPartner(() => ({ status, json }), { overrides: { keyStatusPath: '/me' } });
   expect(await partner.keyStatus()).toBe(expected);
   expect(seen[0]?.path).toBe('/me');
+});
+
+const refuse = (details: object) => () => ({
+  status: 400,
+  json: { error: { code: 'INVALID_REQUEST', type: 'validation_error', message: 'no', details } },
+});
+
+test.each([
+  ['jobCandidates.listByStageType', { stageType: 'is not allowed' }, ' (stageType)', 'partner.overrides.queryNames'],
+  ['jobCandidates.listByStageType', { kind: 'is required' }, '', 'partner.overrides.queryNames'],
+  ['onboarding.listCandidates', { externalRef: 'is not allowed' }, ' (externalRef)', 'partner.overrides.queryNames'],
+  ['onboarding.setExternalStatus', { status: 'unknown' }, ' (status)', 'partner.overrides.externalStatusBody'],
+  ['onboarding.terminate', { reason: 'unknown' }, ' (reason)', 'partner.overrides.terminateReason'],
+  ['customFieldValues.upsertBulk', { values: 'is required' }, '', 'partner.overrides.valuesBulkKey'],
+] as const)('a refusal of %s with %j leads to the setting that renames', async (id, details, fields, override) => {
+  const { partner } = await scriptedPartner(refuse(details));
+  const calls = {
+    'jobCandidates.listByStageType': () => partner.jobCandidates.listByStageType({ query: { stageType: 'HIRED' } }),
+    'onboarding.listCandidates': () => partner.onboarding.listCandidates({ query: { externalRef: 'r' } }),
+    'onboarding.setExternalStatus': () => partner.onboarding.setExternalStatus({ params, body: { status: 'hired' } }),
+    'onboarding.terminate': () => partner.onboarding.terminate({ params, body: { reason: 'left' } }),
+    'customFieldValues.upsertBulk': () =>
+      partner.customFieldValues.upsertBulk({
+        body: [{ customFieldId: 'cf', entityType: 'candidate', entityId: '1', value: 'x' }],
+      }),
+  };
+  const { message } = await errorOf<ConnectorError>(calls[id]());
+  expect(message).toContain(`so if this partner has others, set ${override} for ${id}${fields}.`);
+});
+
+test('a refusal of data whose names are specified mentions no setting', async () => {
+  const { partner } = await scriptedPartner(refuse({ email: 'taken', '[0].value': 'no option' }));
+  const values = [{ customFieldId: 'cf', entityType: 'candidate' as const, entityId: '1', value: 'x' }];
+  const upsert = await errorOf<ConnectorError>(partner.customFieldValues.upsertBulk({ body: values }));
+  expect(upsert.message).toMatch(/: the data was refused \(value\)\.$/);
+  const body = { firstName: 'Ada', lastName: 'Li', email: 'ada@example.com' };
+  const error = await errorOf<ConnectorError>(partner.onboarding.enrol({ params: { flowId: '1234' }, body }));
+  expect(error.message).toMatch(/: the data was refused \(email\)\.$/);
 });
