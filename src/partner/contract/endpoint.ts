@@ -293,10 +293,13 @@ const LimitPagination = z
   })
   .meta({ id: 'LimitPagination' });
 
-/** A list as `{ status, data: [...], pagination: { page, perPage, total } }`. */
+/**
+ * A list as `{ status, data: [...], pagination: { page, perPage, total } }`; in an object of which it is the only list,
+ * under any name.
+ */
 export function statusPage(...alsoAt: string[]) {
   return z.preprocess(
-    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', alsoAt), body),
+    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', [...alsoAt, ...onlyListOf(body)]), body),
     z.looseObject({ status: z.string(), data: z.array(z.unknown()), pagination: PerPagePagination.nullish() }),
   );
 }
@@ -356,6 +359,15 @@ function moveList(body: unknown, key: string, alsoAt: readonly string[]): unknow
   if (!isObject(body) || Array.isArray(body[key])) return body;
   const found = alsoAt.map((path) => valueAt(body, path)).find((value) => Array.isArray(value));
   return found === undefined ? body : { ...body, [key]: found, pagination: pagination(body) };
+}
+
+/** Where the only list of `data` stands, beside nothing but counts and flags: a record has texts, too. */
+function onlyListOf(body: unknown): string[] {
+  const data = valueAt(body, 'data');
+  if (!isObject(data)) return [];
+  const lists = Object.keys(data).filter((key) => Array.isArray(data[key]));
+  const isRecord = 'id' in data || Object.values(data).some((value) => typeof value === 'string');
+  return lists.length === 1 && !isRecord ? lists.map((key) => `data.${key}`) : [];
 }
 
 /** Where else than in `pagination.total` a listing may say how many records there are (G12). */

@@ -68,3 +68,26 @@ test.each([200, 204])('a write is no failure although %i comes without a body; a
     action: 'unknown',
   });
 });
+
+test.each([
+  [{ results: [{ id: 1 }, { id: 2 }], meta: { pageNumber: 0, totalRecords: 2 }, links: {} }],
+  [{ rows: [{ id: 1 }, { id: 2 }], count: 2, hasMore: false, cursor: null }],
+])('a paged list is read under a name that nobody knows: %j', async (data) => {
+  const { partner } = await scriptedPartner((r) => {
+    const isFirst = r.query['pageNumber'] === '0';
+    const none = Object.fromEntries(Object.entries(data).map(([key, one]) => [key, Array.isArray(one) ? [] : one]));
+    return { json: { status: 'success', data: isFirst ? data : none } };
+  });
+  const { items } = await partner.readAll(contract.candidates.list, {}, { size: 10 });
+  expect(items.map(({ id }) => id)).toEqual(['1', '2']);
+});
+
+test.each([
+  [{ id: 1, firstName: 'Ada', skills: [] }],
+  [{ people: [], groups: [] }],
+  [{ message: 'try again', errors: [] }],
+])('what may be no list of people is none: %j', async (data) => {
+  const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data } }));
+  const read = partner.readAll(contract.candidates.list, {}, { size: 10 });
+  await expect(read).rejects.toMatchObject({ code: 'UNREADABLE_ANSWER' });
+});
