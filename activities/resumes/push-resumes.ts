@@ -120,18 +120,18 @@ interface Batch {
 }
 
 async function readBatch({ connection: { partner } }: Run, batchId: string): Promise<Batch | undefined> {
-  const people: Batch['people'] = [];
-  for (let page = 1; ; page += 1) {
-    const input = { params: { batchId }, query: { page, perPage: 100 } };
-    const answer = await partner.candidates.getBatch(input).catch(unless('NOT_FOUND'));
-    if (answer === undefined) return undefined;
-    const { data } = answer;
-    for (const one of data.candidates as Record<string, unknown>[])
-      people.push({ id: String(one['id']), resume: one['resume'] });
-    const status = data.status ?? undefined;
-    const isOver = status === undefined ? undefined : status === 'completed' || status === 'failed';
-    if (data.hasNextPage !== true) return { people, isOver, hasFailed: status === 'failed' };
-  }
+  const input = { params: { batchId } };
+  const answer = await partner.candidates.getBatch(input).catch(unless('NOT_FOUND'));
+  if (answer === undefined) return undefined;
+  // After the status: if the batch is over by then, nobody is added to its list.
+  const { items, unreadable } = await partner.readAll(contract.candidates.getBatch, input);
+  const status = answer.data.status ?? undefined;
+  const isOver = status === undefined ? undefined : status === 'completed' || status === 'failed';
+  const people = [...items, ...unreadable].map(({ id, ...one }) => ({
+    id: String(id),
+    resume: 'resume' in one ? one.resume : undefined,
+  }));
+  return { people, isOver, hasFailed: status === 'failed' };
 }
 
 /**

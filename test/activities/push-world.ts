@@ -27,6 +27,8 @@ export interface PushWorldOptions {
   store?: 'sqlite' | 'postgres';
   hris?: Pick<HrisConnection, 'resumes'>;
   rateLimit?: RateLimitKeeper;
+  /** The address at which the tenant finds the partner, where something stands between. */
+  between?: (url: string) => Promise<string>;
 }
 
 type Sandbox = Awaited<ReturnType<typeof openPartner>>;
@@ -34,7 +36,7 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 /** A real partner over sockets and a real store whose clock the test owns; `settle` makes what the rules name. */
 export async function openPushWorld(
   stream: PushName,
-  { candidates = 80, jobs = 1, store: kind = 'sqlite', hris = {}, rateLimit }: PushWorldOptions,
+  { candidates = 80, jobs = 1, store: kind = 'sqlite', hris = {}, rateLimit, between }: PushWorldOptions,
   settle: (sandbox: Sandbox) => Promise<Partial<Tenant>>,
 ) {
   const sandbox = await openPartner({ jobs, candidates });
@@ -58,7 +60,12 @@ export async function openPushWorld(
       ...settings,
       files: {},
     },
-    partner: killablePartner(sandbox, points, (operation, answer) => partnerSays.change(operation, answer), rateLimit),
+    partner: killablePartner(
+      { key: sandbox.key, url: (await between?.(sandbox.url)) ?? sandbox.url },
+      points,
+      (operation, answer) => partnerSays.change(operation, answer),
+      rateLimit,
+    ),
     overrides: defaultOverrides,
     hris,
     keyFingerprint: 'one',

@@ -61,7 +61,11 @@ export async function* readPages(
     if (raw.length === 0 && page > paging.firstPage) break;
     last = assertNewPage(endpoint, raw, page, last);
     yield takePage(reading, page, body);
-    if (raw.length === 0 || isLast(paging, body, reading.seen, raw.length < size)) break;
+    if (raw.length === 0) break;
+    if (!isLast(paging, body, reading.seen, raw.length < size)) continue;
+    // Only a total says how many records the pages before hold.
+    if (!hasTotal(paging)) await assertFirstPage(asked, page + 1, body);
+    break;
   }
   // The list may move again while its pages are read again.
   while (reading.slippedTo !== undefined && reading.rereads < MOST_REREADS) {
@@ -229,8 +233,8 @@ const LOOKS = 3;
 
 /**
  * Most lists do not show how their pages are counted. A partner may call the first page 0: our first page is then its
- * second, and nobody on the first is ever read. Such a list ends with an empty page while its total, if it shows one,
- * counts more records than the pages before can hold. Then the page that would be hidden is requested and compared, by
+ * second, and nobody on the first is ever read. Such a list ends with an empty page, or by its flag, while its total, if
+ * it shows one, counts more records than the pages before can hold. Then the page that would be hidden is requested and compared, by
  * its first record, with our first page. Only a list that returns the same first record for both, or refuses the hidden
  * page, is not checked again: an empty page proves nothing.
  */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
@@ -19,6 +20,7 @@ import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { landings } from '../../../src/streams/streams.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
 import { type ServedFile, serveFiles } from '../../hris/sftp-server.ts';
+import { serve } from '../../http/servers.ts';
 import { openPushWorld } from '../push-world.ts';
 
 const key = { tenantId: 'acme', stream: 'resumes' };
@@ -26,7 +28,7 @@ const PDF = Buffer.from('%PDF-1.7\nA person who wants a job.\n%%EOF\n');
 const web = (name: string) => `https://files.example.com/${name}`;
 
 /** A table of the HR system that lists addresses, or what `listedBy` opens, and a job that they are for. */
-async function resumeWorld({ atOnce = 200, publicUrl, listedBy }: WorldOptions = {}) {
+async function resumeWorld({ atOnce = 200, publicUrl, listedBy, between }: WorldOptions = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-resumes-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const database = new DatabaseSync(join(dir, 'hr.db'));
@@ -35,9 +37,13 @@ async function resumeWorld({ atOnce = 200, publicUrl, listedBy }: WorldOptions =
   const resumes = { table: 'files', jobColumn: 'job_no', urlColumn: 'link' };
   const hris = await openHris('sql', 'acme-hr', { url: `sqlite:${join(dir, 'hr.db')}`, resumes }, { landings });
   onTestFinished(() => hris.close());
-  const world = await openPushWorld('resumes', { candidates: 4, hris: listedBy ?? hris }, async () => {
-    return { resumes: { publicUrl, atOnce } } as Partial<Tenant>;
-  });
+  const world = await openPushWorld(
+    'resumes',
+    { candidates: 4, hris: listedBy ?? hris, ...(between && { between }) },
+    async () => {
+      return { resumes: { publicUrl, atOnce } } as Partial<Tenant>;
+    },
+  );
   const { sandbox, store } = world;
   await readTenantState(store, 'acme');
   const jobId = String((await sandbox.partner.readAll(contract.jobs.list, {})).items[0]?.id);
@@ -71,6 +77,7 @@ interface WorldOptions {
   atOnce?: number;
   publicUrl?: string;
   listedBy?: Pick<HrisConnection, 'resumes'>;
+  between?: (url: string) => Promise<string>;
 }
 
 /** A drop folder behind an SSH server, and a receiver that serves what the partner is to read. */
@@ -266,6 +273,37 @@ test('a file whose person was erased makes no candidate again', async () => {
   expect(await made()).toEqual(before);
   expect((await rows()).map(({ resume_id: id }) => id)).toEqual(['ben.pdf']);
   expect((await reasons()).size).toBe(0);
+});
+
+/** The sandbox as a partner that counts the pages of a batch from 0, ten people each. */
+async function batchesFromZero(sandboxUrl: string): Promise<string> {
+  const origin = await serve(async (request, response) => {
+    const { method = 'GET', headers } = request;
+    const url = new URL(request.url ?? '', sandboxUrl);
+    if (url.pathname.includes('/candidates/batch/')) {
+      url.searchParams.set('page', String(Number(url.searchParams.get('page')) + 1));
+      url.searchParams.set('perPage', '10');
+    }
+    const body = new Uint8Array(await buffer(request));
+    const { authorization = '' } = headers;
+    const answer = await fetch(url, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body.length === 0 ? {} : { body }),
+    });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  });
+  return `${origin}${new URL(sandboxUrl).pathname}`;
+}
+
+test.each([4, 15])('of a batch of %d files nobody is missed at a partner that counts from 0', async (files) => {
+  const { once, list, rows, made, sandbox } = await resumeWorld({ between: batchesFromZero });
+  list(...Array.from({ length: files }, (_, nth) => `person-${nth}.pdf`));
+  await once('one');
+  await sandbox.later(10_000);
+  expect(await once('two')).toMatchObject({ state: 'refused' });
+  expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['taken']));
+  expect(await made()).toMatchObject({ files, requests: 1 });
 });
 
 test('one question a batch asks who was erased, however many files it had', async () => {
