@@ -231,30 +231,51 @@ interface Hearing {
  * its own, as long as it shows exactly that spelling. Pure.
  */
 export function hearEchoes(seen: readonly SeenField[], known: Known, { again, ...times }: Hearing): Heard {
-  const isSeen = new Set(seen.map(({ field }) => field.target));
-  const unseen = Object.entries(known.echoes).filter(([field]) => !isSeen.has(field));
   const heard = {
     seen: [] as SeenField[],
     bases: { ...known.bases },
-    echoes: Object.fromEntries(unseen),
+    echoes: {} as Record<string, Echo>,
     bounces: new Map<string, number>(),
     late: new Map<string, Pick<Echo, 'to' | 'over'>>(),
   };
+  const remember = (field: string, echo: Echo | undefined): void => {
+    if (echo !== undefined) heard.echoes[field] = echo;
+  };
+  const isSeen = new Set(seen.map(({ field }) => field.target));
+  for (const field of Object.keys({ ...known.echoes, ...known.sent }))
+    if (!isSeen.has(field)) remember(field, unheard(writesOf(known, field)));
   for (const one of seen) {
     const { target } = one.field;
     // An earlier version stored forms letter by letter: translate those to today's form.
     const stored = known.bases[target];
     const same = [one.partner, one.hris].find(({ exact }) => exact !== undefined && exact === stored);
     const base = same === undefined ? stored : formIn(same.seen);
-    const field = { ...times, under: known.sent[target], echo: known.echoes[target], base, again: again(target) };
+    const field = { ...times, ...writesOf(known, target), base, again: again(target) };
     const { as = one, echo, bounces, late, agreed = base } = hearField(one, field);
     heard.seen.push(as);
     if (agreed !== undefined) heard.bases[target] = agreed;
-    if (echo !== undefined) heard.echoes[target] = echo;
+    remember(target, echo);
     if (bounces !== undefined) heard.bounces.set(target, bounces);
     if (late !== undefined) heard.late.set(target, late);
   }
   return heard;
+}
+
+type EarlierWrites = Pick<KnownField, 'under' | 'echo'>;
+
+/** The last write of a field that was accepted, and a later one that is in doubt. */
+function writesOf({ sent, echoes }: Known, field: string): EarlierWrites {
+  const kept = echoes[field];
+  if (kept?.doubt === undefined) return { under: sent[field], echo: kept };
+  const { doubt, ...echo } = kept;
+  return { under: { to: echo.to, form: doubt }, echo };
+}
+
+/** A field that cannot be heard now: what is in doubt stays so until it is read. */
+function unheard({ under, echo }: EarlierWrites): Echo | undefined {
+  if (under === undefined) return echo;
+  const { to, form: doubt } = under;
+  return { ...(echo?.to === to ? echo : { to, form: doubt, times: 0 }), doubt };
 }
 
 /** Writes of a pair that were accepted at time `at`, and the forms their fields showed right after, if known. */
@@ -286,7 +307,7 @@ export function echoesOf(
 
 interface HeardField {
   as?: SeenField;
-  echo?: Echo;
+  echo?: Echo | undefined;
   bounces?: number;
   late?: Pick<Echo, 'to' | 'over'>;
   agreed?: string;
@@ -306,7 +327,7 @@ function hearField(one: SeenField, known: KnownField): HeardField {
   const [shown, other] = [formIn(one[to].seen), formIn(one[otherSide(to)].seen)];
   if (under !== undefined && shown === under.form) return arrived(under, known);
   // A value that is unreadable now is judged at the next reading.
-  if (shown === undefined || other === undefined) return echo === undefined ? {} : { echo };
+  if (shown === undefined || other === undefined) return { echo: unheard(known) };
   if (under !== undefined) return hearInDoubt(one, { shown, other, under, known });
   if (echo === undefined) return {};
   const isOverdue = echo.at !== undefined && known.readAt > echo.at + known.shownWithin[echo.to];

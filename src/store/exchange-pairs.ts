@@ -33,6 +33,8 @@ export interface Echo {
   after?: string;
   /** How many writes of the field in a row had come back changed by then. */
   times: number;
+  /** The form of a later write whose outcome is unknown because its field could not be read since. */
+  doubt?: string;
   /** The form that the side shows instead, treated as `form` there; absent until it was looked at. */
   shown?: string;
 }

@@ -3,7 +3,7 @@ import type { Amendment, HrisConnection, WriteOptions } from '../../../src/hris/
 import type { Mapping } from '../../../src/mapping/load-mapping.ts';
 import { createSteppedClock, type SteppedClock } from '../../../src/sandbox/quirks.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
-import type { SentForms } from '../../../src/store/exchange-pairs.ts';
+import type { Echoes, SentForms } from '../../../src/store/exchange-pairs.ts';
 import type { ExchangeStep } from '../../../src/streams/stream-activities.ts';
 import { loadExchangeMapping } from '../../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
@@ -218,10 +218,12 @@ export class StrangeWorld {
 
   /** A write to this place that empties it, or one that fills it, was begun, and nobody has heard of its end. */
   #isBegun({ employeeId }: Person, { name }: Field, { side }: Place, text: string | null): boolean {
-    const begun = this.store.all<{ sent: string }>('select sent from exchange_pairs where pair_id = ?', employeeId);
-    return begun.some(({ sent }) => {
+    const asked = 'select sent, echoes from exchange_pairs where pair_id = ?';
+    return this.store.all<{ sent: string; echoes: string }>(asked, employeeId).some(({ sent, echoes }) => {
       const write = (JSON.parse(sent) as SentForms)[name];
-      return write?.to === side && (write.form === '') === (text === null);
+      const kept = (JSON.parse(echoes) as Echoes)[name];
+      const form = write?.to === side ? write.form : kept?.to === side ? kept.doubt : undefined;
+      return form !== undefined && (form === '') === (text === null);
     });
   }
 
