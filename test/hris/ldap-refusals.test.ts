@@ -54,6 +54,10 @@ test.each([
   [{ startTls: true }, /expected false/],
   [{ createIn: 'ou=people,dc=other' }, /below base/],
   [{ leaver: { moveTo: 'ou=leavers,dc=other' } }, /created again/],
+  [{ leaver: { moveTo: 'dc=acme' } }, /pass for a leaver/],
+  [{ createIn: 'ou=chefs,ou=staff,dc=acme', leaver: { moveTo: 'OU=staff, dc=acme' } }, /pass for a leaver/],
+  [{ leaver: { attribute: 'EmployeeType', value: 'left' } }, /replace our reference/],
+  [{ leaver: { attribute: 'uid', value: 'left' } }, /replace our reference/],
   [{ rdnAttribute: 'cn' }, /no field has/],
   [{ fields: { kind: { attribute: 'EmployeeType' } } }, /no field has/],
 ])('a tenant file with %j is refused', (changes, expected) => {
@@ -71,9 +75,9 @@ test.each([
 });
 
 test('a schema is read as servers write it', () => {
-  const { attributes, attributesOf } = readSchema(
+  const { attributes, attributesOf, withoutEquality } = readSchema(
     [
-      "( 2.5.4.41 NAME 'name' DESC 'a (common) SYNTAX 1.2' SYNTAX 1.3.6.1.4.1.1466.115.121.1.15{32768} )",
+      "( 2.5.4.41 NAME 'name' DESC 'a (b) SYNTAX 1.2' EQUALITY folded SYNTAX 1.3.6.1.4.1.1466.115.121.1.15{32768} )",
       "( 2.5.4.4 NAME ( 'sn' 'surname' ) SUP name )",
       "( 1.1 NAME 'hired' SYNTAX 1.3.6.1.4.1.1466.115.121.1.24 SINGLE-VALUE X-ORIGIN 'acme' )",
       "( 1.2 NAME 'photo' SYNTAX 1.3.6.1.4.1.1466.115.121.1.28 )",
@@ -91,5 +95,12 @@ test('a schema is read as servers write it', () => {
     hired: 'date',
     photo: 'other',
   });
-  expect(attributesOf(['Own'])).toEqual({ must: new Set(['sn', 'cn']), may: new Set(['hired', 'photo']) });
+  expect(attributesOf(['Own'])).toEqual({
+    classes: new Set(['own', 'person']),
+    must: new Set(['sn', 'cn']),
+    may: new Set(['hired', 'photo']),
+  });
+  expect(withoutEquality(['surname', 'Hired', 'unknown'])).toEqual(['Hired']);
+  // Some servers tell no rule of any attribute.
+  expect(readSchema(["( 1.1 NAME 'hired' )"], []).withoutEquality(['hired'])).toEqual([]);
 });

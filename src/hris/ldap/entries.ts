@@ -113,8 +113,20 @@ function fits(open: Directory, row: Row, key: FindKey): boolean {
 export async function isTaken(open: Directory, field: string, value: string, signal: AbortSignal): Promise<boolean> {
   const attribute = open.options.columns[field]?.attribute;
   if (attribute === undefined) return false;
+  await assertSearchable(open, [attribute], signal);
   const { rows, complete } = await search(open, equals(attribute, value), signal);
   return rows.length > 0 || !complete;
+}
+
+/** A search by such an attribute finds nobody, whoever is there. @throws ConnectorError HRIS_MISCONFIGURED */
+export async function assertSearchable(open: Directory, names: readonly string[], signal: AbortSignal): Promise<void> {
+  const blind = (await readFacts(open, signal)).schema?.withoutEquality(names) ?? [];
+  if (blind.length === 0) return;
+  throw rejected(
+    'HRIS_MISCONFIGURED',
+    `By the schema of the directory nobody is found by ${blind.join(', ')}: there is no rule of equality (EQUALITY), ` +
+      'so whoever is there would be made again. Add the rule to the schema, or name other attributes.',
+  );
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;

@@ -22,6 +22,7 @@ import {
   withoutValues,
 } from '../records.ts';
 import {
+  assertSearchable,
   type Directory,
   dayIn,
   ENOUGH,
@@ -226,10 +227,20 @@ function marked(attribute: string, value: string | undefined): Changed {
   return { operation: 'replace', attribute, values: value === undefined ? [] : [value] };
 }
 
-async function moveTo({ session }: Directory, { dn }: Row, place: string, write: WriteOptions): Promise<void> {
+async function moveTo(open: Directory, row: Row, place: string, write: WriteOptions): Promise<void> {
+  const { dn } = row;
   const [, name = ''] = /^((?:\\.|[^\\,])+),/.exec(dn) ?? [];
-  if (!isBelow(dn, place) || !isBelow(place, dn.slice(name.length + 1)))
-    await session.move(dn, `${name},${place}`, write);
+  if (isBelow(dn, place) && isBelow(place, dn.slice(name.length + 1))) return;
+  const { assertions } = await readFacts(open, write.signal);
+  try {
+    // Somebody else may have this name by now.
+    await open.session.move(dn, `${name},${place}`, assertions ? equals(ID, idOf(row)) : undefined, write);
+  } catch (error) {
+    // Otherwise the place is not there.
+    const isGone = isConnectorError(error) && error.status === GONE;
+    if (isGone && (await existingRow(open, idOf(row), write.signal)).dn !== dn) throw stale();
+    throw error;
+  }
 }
 
 /** Names every field that does not fit at once, without its value. */
@@ -344,7 +355,15 @@ async function probe(open: Directory, signal: AbortSignal): Promise<void> {
   await search(open, equals(ID, '00000000-0000-0000-0000-000000000000'), signal);
   const { schema } = await readFacts(open, signal);
   if (schema === undefined) return;
-  const { must, may } = schema.attributesOf([...objectClasses, personClass]);
+  const { classes, must, may } = schema.attributesOf(objectClasses);
+  if (!classes.has(personClass.toLowerCase()))
+    throw rejected(
+      'HRIS_MISCONFIGURED',
+      `By the directory's schema, an entry with the classes in hris.objectClasses is no ${personClass}: whoever is ` +
+        'made there would not be found again. Correct hris.personClass, or add it to hris.objectClasses.',
+    );
+  const searched = [columns['email'], columns['familyName'], columns['givenName'], columns['name']];
+  await assertSearchable(open, [referenceAttribute, ...searched.flatMap((one) => one?.attribute ?? [])], signal);
   const named = [rdnAttribute, referenceAttribute, ...Object.values(columns).map(({ attribute }) => attribute)];
   const unknown = [...new Set(named)].filter((name) => !must.has(name.toLowerCase()) && !may.has(name.toLowerCase()));
   if (unknown.length === 0) return;

@@ -70,6 +70,11 @@ export const ldapOptions = z
     if (createIn !== undefined && !isBelow(createIn, base)) refuse(['createIn'], 'expected a place below base');
     if (leaver !== undefined && 'moveTo' in leaver && !isBelow(leaver.moveTo, base))
       refuse(['leaver', 'moveTo'], 'expected a place below base: whoever is not found there would be created again');
+    if (leaver !== undefined && 'moveTo' in leaver && isBelow(createIn ?? base, leaver.moveTo))
+      refuse(['leaver', 'moveTo'], 'expected a place that is not above createIn: everybody would pass for a leaver');
+    const ours = [own.rdnAttribute, own.referenceAttribute].map((name) => name.toLowerCase());
+    if (leaver !== undefined && 'attribute' in leaver && ours.includes(leaver.attribute.toLowerCase()))
+      refuse(['leaver', 'attribute'], 'expected another attribute: the mark would replace our reference');
     const taken = Object.values({ ...FIELDS, ...fields }).map((one) => one.attribute.toLowerCase());
     for (const name of ['rdnAttribute', 'referenceAttribute'] as const)
       if (taken.includes(own[name].toLowerCase())) refuse([name], 'expected an attribute that no field has');

@@ -3,8 +3,10 @@ import type { DescribedField } from '../port.ts';
 /** Part of a server's schema (RFC 4512, section 4.1); names are in lower case. */
 export interface LdapSchema {
   attributes: ReadonlyMap<string, AttributeType>;
-  /** Attributes of these classes and those above them. */
-  attributesOf(classes: readonly string[]): { must: Set<string>; may: Set<string> };
+  /** These classes and those above them, and their attributes. */
+  attributesOf(classes: readonly string[]): Record<'classes' | 'must' | 'may', Set<string>>;
+  /** Those of these attributes by which nobody is found, because they have no rule of equality. */
+  withoutEquality(names: readonly string[]): string[];
 }
 
 interface AttributeType {
@@ -31,28 +33,35 @@ export function typeOf({ syntax = '' }: AttributeType): DescribedField['type'] {
 export function readSchema(attributeTypes: readonly string[], objectClasses: readonly string[]): LdapSchema {
   const types = byName(attributeTypes);
   const classes = byName(objectClasses);
-  const syntaxOf = (one: Definition | undefined, depth = 0): string | undefined =>
+  const partOf = (key: 'syntax' | 'equality', one: Definition | undefined, depth = 0): string | undefined =>
     one === undefined || depth > 20
       ? undefined
-      : (one.syntax ?? syntaxOf(types.get(one.above[0] ?? '')?.definition, depth + 1));
+      : (one[key] ?? partOf(key, types.get(one.above[0] ?? '')?.definition, depth + 1));
   const attributes = [...types].map(([key, { name, definition }]): [string, AttributeType] => [
     key,
-    { name, syntax: syntaxOf(definition) },
+    { name, syntax: partOf('syntax', definition) },
   ]);
+  // Some servers tell no rules.
+  const tellsRules = [...types.values()].some(({ definition }) => definition.equality !== undefined);
+  const isFound = (name: string): boolean => {
+    const definition = types.get(name.toLowerCase())?.definition;
+    return !tellsRules || definition === undefined || partOf('equality', definition) !== undefined;
+  };
   return {
     attributes: new Map(attributes),
+    withoutEquality: (names) => names.filter((name) => !isFound(name)),
     attributesOf(names) {
       const [must, may, seen] = [new Set<string>(), new Set<string>(), new Set<string>()];
       const add = (name: string): void => {
         const one = classes.get(name)?.definition;
         if (one === undefined || seen.has(name)) return;
-        seen.add(name);
+        for (const own of one.names) seen.add(own.toLowerCase());
         for (const attribute of one.must) must.add(attribute);
         for (const attribute of one.may) may.add(attribute);
         one.above.forEach(add);
       };
       for (const name of names) add(name.toLowerCase());
-      return { must, may };
+      return { classes: seen, must, may };
     },
   };
 }
@@ -61,6 +70,7 @@ interface Definition {
   names: string[];
   above: string[];
   syntax: string | undefined;
+  equality: string | undefined;
   must: string[];
   may: string[];
 }
@@ -81,11 +91,12 @@ function read(text: string): Definition {
     return (several ?? one).split(/[\s$']+/).filter(Boolean);
   };
   const lower = (word: string): string[] => list(word).map((name) => name.toLowerCase());
-  const [syntax] = list('SYNTAX');
+  const [syntax, equality] = ['SYNTAX', 'EQUALITY'].map((word) => list(word)[0]);
   return {
     names: list('NAME'),
     above: lower('SUP'),
     syntax: syntax?.replace(/\{\d+\}$/, ''),
+    equality,
     must: lower('MUST'),
     may: lower('MAY'),
   };

@@ -40,7 +40,7 @@ export interface LdapSession {
   add(dn: string, attributes: Readonly<Record<string, string[]>>, write: WriteOptions): Promise<void>;
   /** With `only`, the server writes nothing unless the entry matches this filter (RFC 4528). */
   modify(dn: string, changes: readonly Changed[], only: string | undefined, write: WriteOptions): Promise<void>;
-  move(dn: string, newDn: string, write: WriteOptions): Promise<void>;
+  move(dn: string, newDn: string, only: string | undefined, write: WriteOptions): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -160,10 +160,11 @@ export function openSession(options: LdapOptions): LdapSession {
           changes.map(({ operation, attribute: type, values }) => {
             return new ldap.Change({ operation, modification: new ldap.Attribute({ type, values }) });
           }),
-          only === undefined ? [] : [assertion(ldap, only)],
+          assertionOf(ldap, only),
         ),
       ),
-    move: (dn, newDn, options) => write('The move', options, ({ client }) => client.modifyDN(dn, newDn)),
+    move: (dn, newDn, only, options) =>
+      write('The move', options, ({ client, ldap }) => client.modifyDN(dn, newDn, assertionOf(ldap, only))),
     async close() {
       for (const line of open) line.destroy();
     },
@@ -260,15 +261,17 @@ function rowOf({ dn, ...entry }: Entry): Row {
   return { dn, of: (attribute) => values.get(attribute.toLowerCase()) ?? [] };
 }
 
-function assertion(ldap: Ldap, filter: string): Control {
+function assertionOf(ldap: Ldap, only: string | undefined): Control[] {
+  if (only === undefined) return [];
+  const filter = ldap.FilterParser.parseString(only);
   class Assertion extends ldap.Control {
     protected override writeControl(writer: InstanceType<Ldap['BerWriter']>): void {
       const inner = new ldap.BerWriter();
-      ldap.FilterParser.parseString(filter).write(inner);
+      filter.write(inner);
       writer.writeBuffer(inner.buffer, 0x04);
     }
   }
-  return new Assertion(ASSERTION, { critical: true });
+  return [new Assertion(ASSERTION, { critical: true })];
 }
 
 /** A value in a filter (RFC 4515). */
