@@ -97,6 +97,8 @@ function holdsLongInteger(text: string): boolean {
     while (isDigit(text.charCodeAt(to))) to += 1;
     if (to - from >= LONG && !'"\\.eE+'.includes(text[from - 1] ?? ' ') && !'".eE'.includes(text[to] ?? ' '))
       return true;
+    // On behind the run: a run of a million digits, looked at from each position in it, stops the process for minutes.
+    at = to;
   }
   return false;
 }
