@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
+import { unless } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { messageParts } from '../hire/holds.ts';
@@ -88,8 +89,9 @@ ${filters(c, '/holds', [searchField(c, 'code', 'Reason'), closed])}
 
 /** Treats another tenant's hold like a missing one. @throws ConnectorError HOLD_UNKNOWN */
 async function shownHold(c: Asked, holdId = c.req.param('id') ?? ''): Promise<HoldView> {
-  const hold = await readHold(c.get('store'), holdId);
-  if (may(c.get('viewer'), 'viewer', hold.tenantId)) return hold;
+  // The suggestion of a hold that is nearly named so could be one of another tenant.
+  const hold = await readHold(c.get('store'), holdId).catch(unless('HOLD_UNKNOWN'));
+  if (hold !== undefined && may(c.get('viewer'), 'viewer', hold.tenantId)) return hold;
   throw holdUnknown(holdId);
 }
 

@@ -53,14 +53,15 @@ export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string
   return hash;
 }
 
-/** The plan whose hash begins with `prefix`. @throws ConnectorError PLAN_UNKNOWN, PLAN_AMBIGUOUS */
-export async function findPlan(store: Store, prefix: string): Promise<SavedPlan> {
+/** The plan, of this tenant if given, whose hash begins so. @throws ConnectorError PLAN_UNKNOWN, PLAN_AMBIGUOUS */
+export async function findPlan(store: Store, prefix: string, tenantId?: string): Promise<SavedPlan> {
   const rows = await store.kysely
     .selectFrom('saved_plans')
     .select(SAVED)
     // A range on the key's order finds hashes by their first characters.
     .where('plan_hash', '>=', prefix)
     .where('plan_hash', '<', `${prefix}g`)
+    .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
     .limit(2)
     .execute();
   const [row, other] = rows;

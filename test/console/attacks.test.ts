@@ -11,6 +11,7 @@ import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { savePlan } from '../../src/store/plans.ts';
 import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, refuseRun } from '../../src/store/streams.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
@@ -282,6 +283,23 @@ test('one tenant with rights and one without: each act counts for its own', asyn
   expect((await visitor.post(`/holds/${own.holdId}/answer`, { answer: 'create' })).status).toBe(303);
   const answered = await store.kysely.selectFrom('holds').select('tenant_id').where('answer', 'is not', null).execute();
   expect(answered).toEqual([{ tenant_id: 'acme' }]);
+});
+
+const OF_PLAN = { subject: 'hire 5012/1', source: 'records', by: 'ann' } as const;
+
+test('ids of another tenant that nearly fit are answered as if there were none', async () => {
+  const { store, signIn } = await openConsole({ grants: [{ role: 'operator', tenants: ['globex'] }] });
+  await addTenant(store, 'globex');
+  const { holdId } = await fill(store, 'acme', 'x');
+  const hash = await savePlan(store, { ...OF_PLAN, tenantId: 'acme', mappingHash: '0', records: [] });
+  const visitor = await signIn();
+  const answerTo = async (place: string, id: string): Promise<string> => {
+    const { status, text } = await visitor.get(place + id);
+    return `${status} ${/role="alert">([^<]*)/.exec(text)?.[1]?.replaceAll(id, 'ID')}`;
+  };
+  const holds = await Promise.all([holdId, holdId.slice(0, 4), 'none'].map((id) => answerTo('/holds/', id)));
+  const plans = await Promise.all([hash, hash.slice(0, 4), 'none'].map((id) => answerTo('/changes/globex/plans/', id)));
+  for (const told of [holds, plans]) expect([...new Set(told)]).toEqual([expect.stringMatching(/^404 .*\bID\b/)]);
 });
 
 test('a viewer who asks for personal data is not shown what is sensitive, and that they asked is kept', async () => {
