@@ -36,7 +36,7 @@ import {
   withOwnNames,
 } from '../operator/suggest-mapping.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
-import { isSecretRef, resolveText } from '../tenants/secrets.ts';
+import { holdsPassword, isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile } from '../yaml/yaml-file.ts';
 import { EXIT, example, pairs, placesOf, print, renderTable } from './command.ts';
 import { renderCheck } from './discover.ts';
@@ -473,10 +473,8 @@ function renderRehearsal(rehearsal: Rehearsal | undefined): string {
 
 /** Everybody on the machine can see arguments, and the shell saves them. */
 function assertNoSecrets({ apiKey, hris }: Flags): void {
-  const url = URL.parse(hris ?? '');
   const isKey = apiKey !== undefined && !isSecretRef(apiKey) && !apiKey.startsWith('sk_test_');
-  const isPassword = (url?.password ?? '') !== '' || url?.searchParams.has('password') === true;
-  const flag = isKey ? '--api-key' : isPassword ? '--hris' : undefined;
+  const flag = isKey ? '--api-key' : holdsPassword(hris ?? '') ? '--hris' : undefined;
   if (flag === undefined) return;
   throw rejected(
     'SECRET_IN_ARGUMENT',

@@ -19,7 +19,7 @@ import {
   type Tried,
   tryDraft,
 } from '../operator/set-up.ts';
-import { isSecretRef } from '../tenants/secrets.ts';
+import { holdsPassword, isSecretRef } from '../tenants/secrets.ts';
 import { type Asked, addAct, allow, type ConsoleApp } from './acts.ts';
 import { addressOf, type Cell, type ConsoleParts, facts, type Html, options, page, section, table } from './layout.ts';
 
@@ -250,7 +250,7 @@ function hrisPage(c: Asked, { draft, isLocal, given, problem }: HrisStep) {
   const dates = seen.dateFields.map((label) => [label, label] as [string, string]);
   if (named === undefined) dates.push([DEFINE, `none of them: define "${START_DATE}" there now`]);
   const flows = seen.flows.map(({ id, name }) => [id, name] as const);
-  const hris = asked !== undefined && !/^\w+:\/\/[^/]*:[^/]*@/.test(asked.hris) ? asked.hris : '';
+  const hris = asked !== undefined && !holdsPassword(asked.hris) ? asked.hris : '';
   const fields = html`<label>Onboarding flow that a hire is enrolled in
 <select name="flow">${options(flows, asked?.flow)}</select></label>
 <label>Candidate's custom field that holds the first day of work

@@ -10,7 +10,7 @@ import { createPartnerClient, type PartnerClient } from '../partner/client/creat
 import { contract } from '../partner/contract/index.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { readDefinition } from '../tenants/load-tenants.ts';
-import { isSecretRef, resolveText } from '../tenants/secrets.ts';
+import { holdsPassword, isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { refuse } from '../yaml/yaml-file.ts';
 import { companyShown, isActive } from './check-tenant.ts';
 import { CALL_MS } from './open-tenant.ts';
@@ -143,7 +143,7 @@ export async function tenantTexts(tenantsDir: string, wanted: NewTenant): Promis
     wanted.webhookKey === undefined
       ? undefined
       : placed(wanted.webhookKey, join('secrets', `${wanted.tenant}-webhook.key`));
-  const hris = URL.parse(wanted.hris)?.password
+  const hris = holdsPassword(wanted.hris)
     ? placed(wanted.hris, join('secrets', `${wanted.tenant}-hris.url`))
     : { ref: wanted.hris };
   const file = join(tenantsDir, `${wanted.tenant}.yaml`);

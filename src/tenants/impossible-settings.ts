@@ -9,7 +9,7 @@ import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
 import type { Loaded } from './clashes.ts';
 import { landingFields, requisitionFields, requisitionKind } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
-import { isSecretRef, type SecretRef } from './secrets.ts';
+import { holdsPassword, isSecretRef, type SecretRef } from './secrets.ts';
 import { mistold } from './sections.ts';
 
 /** For messages: kinds whose ability depends on no setting of the tenant. */
@@ -57,6 +57,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...setTwice(tenant),
     ...cannotGoOn(tenant),
     ...mistold(tenant),
+    ...showsPassword(tenant),
   ];
 }
 
@@ -272,7 +273,21 @@ interface Named {
 }
 
 /** Every secret that a tenant names. */
-export function namedSecrets({ partner, notify, events, hris, destinations = [], landing }: Tenant): Named[] {
+export function namedSecrets(tenant: Tenant): Named[] {
+  return textsAbout(tenant).flatMap(([path, ref]) => (isSecretRef(ref) ? [{ path, ref }] : []));
+}
+
+function showsPassword(tenant: Tenant): Impossible[] {
+  return textsAbout(tenant).flatMap(([path, text]) => {
+    if (isSecretRef(text) || !holdsPassword(text)) return [];
+    const put =
+      'Put the whole address into the environment or a file of its own and write env:NAME or file:/path here.';
+    return [{ path, text: `"${path.join('.')}" holds a password. ${put}` }];
+  });
+}
+
+/** Texts that are a secret, an address or a reference to one. */
+function textsAbout({ partner, notify, events, hris, destinations = [], landing }: Tenant): [Path, string][] {
   const all: [Path, unknown][] = [
     [['partner', 'apiKey'], partner.apiKey],
     ...partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
@@ -286,7 +301,7 @@ export function namedSecrets({ partner, notify, events, hris, destinations = [],
       optionTexts(options).map(([path, value]): [Path, unknown] => [['destinations', at, ...path], value]),
     ),
   ];
-  return all.flatMap(([path, ref]) => (typeof ref === 'string' && isSecretRef(ref) ? [{ path, ref }] : []));
+  return all.filter((one): one is [Path, string] => typeof one[1] === 'string');
 }
 
 /** Options that are texts, and the texts in list options, by path. */

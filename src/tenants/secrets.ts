@@ -21,6 +21,13 @@ export function isSecretRef(text: string): boolean {
   return REFERENCE.test(text);
 }
 
+/** Whether an address holds a password: before its host, even where it cannot be read as an address, or behind it. */
+export function holdsPassword(address: string): boolean {
+  const url = URL.parse(address);
+  if (url !== null && (url.password !== '' || url.searchParams.has('password'))) return true;
+  return /^(?:postgres|postgresql|mariadb):\/\/[^?]*:[^?]*@/.test(address);
+}
+
 /** Makes a `file:` reference absolute, so that it means the same no matter where the process was started. */
 export function anchorSecret(ref: SecretRef, file: string): SecretRef {
   return ref.startsWith('file:') ? `file:${resolve(dirname(file), ref.slice('file:'.length))}` : ref;

@@ -59,6 +59,18 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
     'holds a password',
     'write env:NAME or file:/path here',
   ],
+  'a password behind an address': [
+    tenant('sqlite:./hr.sqlite', `postgres://me@db/hr?sslmode=disable&password=${SECRET}`),
+    'acme.yaml:12:8',
+    'holds a password',
+    'write env:NAME or file:/path here',
+  ],
+  'a password with a slash, with which no address can be read': [
+    tenant('sqlite:./hr.sqlite', `mariadb://me:a/${SECRET}@db/hr`),
+    'acme.yaml:12:8',
+    'holds a password',
+    'write env:NAME or file:/path here',
+  ],
   'a misspelt path': [
     rule('title: { from: job.titel }'),
     'm.yaml:2:18',
