@@ -171,15 +171,37 @@ const UNBROKEN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * `hire_steps`, `hire_documents` and `quarantine`.
  */
 export function withoutValues(said: string, sent: readonly unknown[]): string {
-  const words = said
-    .slice(0, MOST_SAID)
-    .normalize('NFC')
-    .replaceAll(/\p{Cc}+/gu, ' ');
-  const values = sent.flat().flatMap((value) => (isValue(value) ? [String(value).normalize('NFC').trim()] : []));
+  const words = inOneForm(said.slice(0, MOST_SAID));
+  const values = sent.flat().flatMap((value) => (isValue(value) ? [inOneForm(String(value)).trim()] : []));
   const parts = values.flatMap((value) => value.split(/[\s,;/<>()"']+/)).filter((part) => part.length >= LEAST_PART);
-  const longestFirst = [...new Set([...values, ...parts])].filter(Boolean).toSorted((a, b) => b.length - a.length);
-  if (longestFirst.length === 0) return words.slice(0, MOST_WORDS);
-  return words.replaceAll(new RegExp(longestFirst.map(patternOf).join('|'), 'giu'), '…').slice(0, MOST_WORDS);
+  const folded = fold(words);
+  const longestFirst = [...new Set([...values, ...parts].flatMap(piecesOf))]
+    .filter((piece) => piece !== '' && folded.includes(fold(piece)))
+    .toSorted((a, b) => b.length - a.length);
+  let left = words;
+  for (let at = 0; at < longestFirst.length; at += MOST_TOGETHER) {
+    const some = longestFirst.slice(at, at + MOST_TOGETHER);
+    left = left.replaceAll(new RegExp(some.map(patternOf).join('|'), 'giu'), '…');
+  }
+  return left.slice(0, MOST_WORDS);
+}
+
+function inOneForm(text: string): string {
+  return text.normalize('NFC').replaceAll(/\p{Cc}+/gu, ' ');
+}
+
+/** So many pieces in one pattern: one that is too large is refused, by an error that quotes the values. */
+const MOST_TOGETHER = 100;
+/** Whole words, as far as there are any. */
+const PIECE = /\S.{2,98}\S(?!\S)|\S{4,100}/gsu;
+
+function piecesOf(value: string): readonly string[] {
+  return value.length <= 100 ? [value] : (value.match(PIECE) ?? []);
+}
+
+/** Texts that a pattern takes for the same without regard to case are the same here. */
+function fold(text: string): string {
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
 function isValue(value: unknown): value is string | number {

@@ -26,6 +26,7 @@ test.each([
   ['long ones inside words, in any case', 'no LINDqvistberg', ['Lindqvist'], 'no …berg'],
   ['words of one, from four letters on', 'Canary: de la', ['de la Canary-Lind', 'Eva Canary'], '…: de la'],
   ['what was sent composed and is said decomposed', 'no Jose\u0301 Nun\u0303ez', ['José', 'Núñez', 'Nuñez'], 'no … …'],
+  ['what was sent in several lines', 'no "Elm\r\nRd 5" here', ['Elm\nRd 5'], 'no "…" here'],
   ['what was sent decomposed and is said composed', 'no José', ['Jose\u0301'], 'no …'],
 ])('values that were sent are cut: %s', (_what, said, sent, left) => {
   expect(withoutValues(said, sent)).toBe(left);
@@ -34,6 +35,13 @@ test.each([
 test('of a long answer only the first 20,000 characters are looked at', () => {
   const name = 'Lindqvist-'.repeat(10);
   expect(withoutValues(`${name.repeat(200)}behind`, [name])).toBe('…'.repeat(200));
+});
+
+test('a value of thousands of words is cut where it is quoted whole or in part, in whatever case', () => {
+  const letter = Array.from({ length: 6_000 }, (_, n) => `Word${(n * 7_919) % 9_973}ς`);
+  const quoted = [letter.slice(0, 900).join(' ').toUpperCase(), letter.slice(4_000, 4_800).join(' ')];
+  for (const said of [letter.join(' '), ...quoted])
+    expect(withoutValues(`"${said}" is too long`, [letter.join(' ')])).toMatch(/^"[… ]+("|$)/u);
 });
 
 test('a reason that came by file is cut after the values are, so that none is left in part', async () => {
