@@ -104,10 +104,9 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
   });
   if (intent === undefined) throw outcomeUnknown(`${verb} left`, giveUpMs);
   await options.note(pinned, intent);
+  let value: T;
   try {
-    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));
-    await decideIntent(store, intent, 'done', value);
-    return { kind: 'made', value };
+    value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     if (error.action === 'unknown') throw outcomeUnknown(`${verb} left`, intent.give_up_at - intent.now, error);
@@ -116,6 +115,18 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
     if (!isRefused) throw error;
     return { kind: 'refused', error };
   }
+  // A store that fails here says nothing about the write, which may not be shown yet.
+  await decideIntent(store, intent, 'done', value).catch((error: unknown) => {
+    if (!(error instanceof ConnectorError)) throw error;
+    throw new ConnectorError({
+      code: 'OUTCOME_UNKNOWN',
+      action: 'unknown',
+      message: `${verb} was made, but the store did not take the outcome. That is looked up before anything is sent.`,
+      retryAfterMs: error.retryAfterMs,
+      cause: error,
+    });
+  });
+  return { kind: 'made', value };
 }
 
 /**

@@ -303,12 +303,10 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
   const write = { target: 'job', recordId: id, kind: 'create' as const, changes, sensitive: [] };
   const batchId = await recordWrites(store, originOf(run, run.mapping.hash), [write]);
   const requisition = { tenant_id: tenantId, requisition_id: wanted.id };
+  let job: Job;
   try {
     const { signal, beforeSend } = guardFor('create-job', limits.giveUpMs, clock, run.sinceLook);
-    const job = await connection.partner.jobs.create({ body }, { signal, beforeSend });
-    await linkRequisition(store, requisition, String(job.id));
-    await settleWrites(store, batchId, 'done');
-    return { kind: 'created', wanted };
+    job = await connection.partner.jobs.create({ body }, { signal, beforeSend });
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     if (error.action === 'unknown') return waiting;
@@ -317,6 +315,9 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
     if (error.action !== 'reject') throw error;
     return { kind: 'quarantined', reason: error.message };
   }
+  await linkRequisition(store, requisition, String(job.id));
+  await settleWrites(store, batchId, 'done');
+  return { kind: 'created', wanted };
 }
 
 /** One pass over the open requisitions, with what both sides held when it began. */

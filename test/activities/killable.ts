@@ -45,20 +45,22 @@ export function failpoints() {
   let passed: string[] = [];
   let killAt = 0;
   let killIn = '';
+  let how: Error | undefined;
   return {
     pass(name: string): void {
       passed.push(name);
       if (name === killIn) {
         killIn = '';
-        throw new Killed(name);
+        throw how ?? new Killed(name);
       }
       if (passed.length !== killAt) return;
       killAt = 0;
       throw new Killed(name);
     },
-    /** Dies at the next point of this name. */
-    die(name: string): void {
+    /** Dies at the next point of this name, or goes on with what a part says that fails there. */
+    die(name: string, failing?: Error): void {
       killIn = name;
+      how = failing;
     },
     /** Dies at the nth point from now; 0 lives. Returns what was passed before. */
     arm(nth: number): string[] {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { type OnceOptions, type Seen, writeOnce } from '../../../activities/hire/write-once.ts';
@@ -6,7 +7,7 @@ import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import type { Store } from '../../../src/store/open-store.ts';
-import { freshStore } from '../../store/stores.ts';
+import { freshStore, type kinds } from '../../store/stores.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 const VERB = 'create-employee';
@@ -22,11 +23,11 @@ type Pinned = { name: string };
 class Killed extends Error {}
 
 /** A foreign system that holds what was sent to it, and a store whose clock the test moves. */
-async function scripted() {
-  const { store } = await freshStore('sqlite');
+async function scripted(kind: (typeof kinds)[number] = 'sqlite') {
+  const { store, other } = await freshStore(kind);
   const clock = { at: 1_000_000 };
   const timed = new Proxy(store, {
-    get: (target, name) => (name === 'now' ? sql<number>`${clock.at}` : Reflect.get(target, name)),
+    get: (target, name) => (name === 'now' ? sql<number>`cast(${clock.at} as bigint)` : Reflect.get(target, name)),
   }) as Store;
   await insertHires(timed, [{ ...ref, state: 'open' }]);
   const system = { records: [] as string[], sends: 0, looks: 0, provable: true };
@@ -53,7 +54,7 @@ async function scripted() {
     },
   };
   const run = (change: Partial<typeof options> = {}) => writeOnce({ ...options, ...change });
-  return { clock, system, run, send: options.send, store: timed, latest: () => latestIntent(timed, ref, VERB) };
+  return { clock, system, run, send: options.send, store: timed, other, latest: () => latestIntent(timed, ref, VERB) };
 }
 
 function failsWith(action: ErrorAction): () => Promise<never> {
@@ -173,6 +174,43 @@ test('killed between call and outcome: the look finds what was written', async (
   expect(await latest()).toMatchObject({ outcome: 'done' });
   expect(system.sends).toBe(1);
 });
+
+test('what was written while the store failed stays open: it is looked up, and never counts as absent', async () => {
+  const { run, send, system, other, clock, latest } = await scripted('postgres');
+  let failing: Promise<void> | undefined;
+  const whileStoreFails: typeof send = async (pinned, guard) => {
+    const made = await send(pinned, guard);
+    failing = endNextWrite(other);
+    await intentsLocked(other);
+    return made;
+  };
+  await expect(run({ send: whileStoreFails })).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+  await failing;
+  expect(await latest()).toMatchObject({ attempt: 1, outcome: 'open' });
+  // The HR system shows it late.
+  const [name = ''] = system.records.splice(0);
+  await expect(run()).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  clock.at += GIVE_UP;
+  system.records.push(name);
+  expect(await run()).toEqual({ kind: 'adopted', value: { id: 'first' } });
+  expect(system.sends).toBe(1);
+});
+
+/** Ends the session of the next write of an outcome, as an administrator or a failover does, and no other. */
+async function endNextWrite({ kysely }: Store): Promise<void> {
+  await kysely.transaction().execute(async (trx) => {
+    await sql`lock table intents in share mode`.execute(trx);
+    const waiting = sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like 'update "intents"%'`;
+    // A transaction sees the sessions as they were when it first looked.
+    while ((await waiting.execute(kysely)).rows.length === 0) await pause(20);
+  });
+}
+
+async function intentsLocked({ kysely }: Store): Promise<void> {
+  const held = sql`select 1 from pg_locks where relation = 'intents'::regclass and mode = 'ShareLock' and granted`;
+  while ((await held.execute(kysely)).rows.length === 0) await pause(20);
+}
 
 test('of two executions of one attempt only one sends', async () => {
   const { run, system } = await scripted();

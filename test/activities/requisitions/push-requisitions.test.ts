@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
 import type { Job } from '../../../src/partner/contract/jobs.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { answerHold, closeHold, listHolds } from '../../../src/store/holds.ts';
@@ -172,6 +173,20 @@ test('one job, although one reading of the list misses it after its answer was l
   await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
   await run('one');
   expect(await jobsOf('R-1')).toHaveLength(1);
+});
+
+test('a job that was made while the store failed is not made again, although the list hides whose it is', async () => {
+  let fail = (): void => undefined;
+  const { open, run, points, sandbox } = await requisitionWorld((partner) => {
+    const create: typeof partner.jobs.create = (...asked) => partner.jobs.create(...asked).finally(() => fail());
+    return hiding({ ...partner, jobs: { ...partner.jobs, create } });
+  });
+  const silent = new ConnectorError({ code: 'DATABASE_SILENT', action: 'retry', message: 'The connection broke.' });
+  fail = () => points.die('store.insert.requisitions/before', silent);
+  open.push(requisition('R-1'));
+  expect(await run('one')).toMatchObject({ counts: { held: 1 } });
+  const { items } = await sandbox.partner.readAll(contract.jobs.list, {});
+  expect(items.filter(({ title }) => title === 'Sous chef')).toHaveLength(1);
 });
 
 test('one job, wherever its process is killed', async () => {

@@ -5,9 +5,9 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/write-once.ts',
-      find: '    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));\n',
+      find: '    value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));\n',
       replace:
-        "    await decideIntent(store, intent, 'done', null);\n    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));\n",
+        "    await decideIntent(store, intent, 'done', null);\n    value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));\n",
     },
   ],
   caughtBy: simulation(/I[18] /),
