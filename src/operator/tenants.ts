@@ -1,4 +1,4 @@
-import { type ConnectorError, rejected } from '../errors.ts';
+import { type ConnectorError, rejected, unless } from '../errors.ts';
 import type { HireState, Observed } from '../hire/hire.ts';
 import { nearest } from '../in-words.ts';
 import {
@@ -140,15 +140,10 @@ interface FreezeAct {
   by: string;
 }
 
-/** Postgres code: waiting for a lock timed out. */
-const LOCKED = '55P03';
-
 /** Stops all writes to partner and HR system; reads and webhooks continue. False if they were stopped already. */
 export async function freezeWrites(store: StoreTables, { tenantId, by }: FreezeAct): Promise<boolean> {
   // If another process locks the table, freeze unchecked: a freeze of an unknown tenant is better than none.
-  await assertApplied(store, tenantId).catch((error: unknown) => {
-    if ((error as { code?: unknown }).code !== LOCKED) throw error;
-  });
+  await assertApplied(store, tenantId).catch(unless('DATABASE_LOCKED'));
   return freeze(store, by, tenantId);
 }
 

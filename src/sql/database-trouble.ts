@@ -39,6 +39,23 @@ const locked: Trouble = (database) => ({
   message: `${database} is locked by another process, such as a shell or a copy. End that, and try again.`,
 });
 
+const waited: Trouble = (database) => ({
+  code: 'DATABASE_LOCKED',
+  action: 'retry',
+  message:
+    `${database}: another session holds a lock for longer than lock_timeout: VACUUM FULL, a change of tables, or a ` +
+    'transaction that somebody forgot. Find it by pg_blocking_pids() in pg_stat_activity, and end it or wait; what ' +
+    'waits for it then goes on by itself.',
+});
+
+const slow: Trouble = (database) => ({
+  code: 'DATABASE_SLOW',
+  action: 'retry',
+  message:
+    `${database} ended a statement, because it took longer than statement_timeout or because somebody cancelled it. ` +
+    'See in pg_stat_activity what the server is busy with. It is tried again.',
+});
+
 /** What a database says of itself and not of a statement: by SQLite's primary result code, or Postgres' SQLSTATE. */
 const TROUBLES: Readonly<Record<string | number, Trouble>> = {
   5: locked,
@@ -50,6 +67,8 @@ const TROUBLES: Readonly<Record<string | number, Trouble>> = {
   26: damaged,
   25006: readOnly,
   53100: full,
+  '55P03': waited,
+  57014: slow,
 };
 
 /** An error about the database itself, for people; any other error as it is, because callers know its code. */

@@ -141,8 +141,8 @@ async function runAll<T>(url: string, database: Database<T>): Promise<void> {
 
 /** Advisory lock of the one process that changes the tables. */
 const LOCK_ID = 6_402_715;
-/** Postgres codes: waiting for a lock timed out, or a deadlock. */
-const LOCKED = ['55P03', '40P01'];
+/** Waiting for a lock timed out, or a deadlock (Postgres). */
+const LOCKED = ['DATABASE_LOCKED', '40P01'];
 
 /** False if another process holds a lock that this needs. */
 async function ranWithoutWaiting<T>(database: Database<T>): Promise<boolean> {

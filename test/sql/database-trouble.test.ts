@@ -6,6 +6,7 @@ import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { forgottenSession } from '../harness/forgotten-session.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { runCommand } from '../harness/run-command.ts';
 
@@ -55,6 +56,22 @@ test('every verb says that a store in Postgres is read-only', async () => {
   for (const verb of [['pause', 'acme'], ['freeze'], ['tenant', 'remove', 'acme']]) {
     const { code, stderr } = await runCommand(verb, env);
     expect({ verb, code, stderr }).toEqual({ verb, code: 1, stderr: expect.stringContaining('[DATABASE_READ_ONLY]') });
+  }
+});
+
+test.each([
+  ['lock_timeout=300', 'DATABASE_LOCKED'],
+  ['lock_timeout=0&statement_timeout=300', 'DATABASE_SLOW'],
+])('every verb says what it waited for while somebody locks a table: %s', async (bounds, code) => {
+  const { url } = await createDatabase();
+  const env = { HIREBRIDGE_STORE_URL: url };
+  const applied = await runCommand(['tenant', 'apply', await tenantDir(), '--unchecked', '--yes'], env);
+  expect(applied).toMatchObject({ code: 0 });
+  const session = await forgottenSession(url, 'lock table hires, tenants in access exclusive mode');
+  onTestFinished(() => session.end());
+  for (const verb of [['status'], ['pause', 'acme'], ['hire', 'list', '--tenant', 'acme']]) {
+    const { stderr } = await runCommand(verb, { HIREBRIDGE_STORE_URL: `${url}?${bounds}` });
+    expect({ verb, stderr }).toEqual({ verb, stderr: expect.stringContaining(`[${code}]`) });
   }
 });
 
