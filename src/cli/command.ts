@@ -37,7 +37,7 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
   table.push(...rows.map((row) => row.map((cell) => harmless(String(cell)))));
-  return table.toString();
+  return table.toString().replaceAll(/ +$/gm, '');
 }
 
 /** Reports what a command did or found: as text, or as facts with --json. */

@@ -36,7 +36,7 @@ function defineHold(command: Command): void {
     )
     .argument('<hold>', 'id of the hold; with --all a reason, for example MAPPING_INCOMPLETE')
     .argument('<answer>', 'one of the answers that `hold show` lists')
-    .argument('[arguments...]', 'what the answer takes, for example an employee id')
+    .argument('[ids...]', 'what the answer takes, for example an employee id')
     .option('--all', 'answer every open hold of one reason')
     .option('--tenant <tenant>', 'with --all: only those of one tenant')
     .option(

@@ -80,11 +80,11 @@ function createProgram(): Command {
     .option('--tenants <dir>', 'directory of tenant files (default "tenants", or HIREBRIDGE_TENANTS)')
     .option('--data <dir>', 'directory of everything kept on this machine (default ".hirebridge", or HIREBRIDGE_DATA)')
     .version(packageFile.version)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20 })
     .showHelpAfterError('(add --help for the options of this command)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part, 130 stopped.\n' +
+      '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part,\n130 stopped.\n' +
         example('hirebridge demo --once', 'hirebridge up --tenants ./tenants'),
     )
     .helpCommand(false)

@@ -46,7 +46,7 @@ function defineSync(command: Command): void {
     .option(...AS)
     .addHelpText(
       'after',
-      '\nA worker must run (hirebridge up, or hirebridge worker), except for --dry-run. ' +
+      '\nA worker must run (hirebridge up, or hirebridge worker), except for --dry-run.\n' +
         'Exit code 3: records were left out, each with its reason.\n' +
         example('hirebridge sync acme', 'hirebridge sync acme candidates --full', 'hirebridge sync acme jobs --one 17'),
     )

@@ -159,6 +159,11 @@ test('--help lists the commands in groups, one line of 80 columns for each', asy
   expect(commands.filter((line) => line.length > 80 || /^ {6}/.test(line))).toEqual([]);
 });
 
+test.each(['', 'hold', 'sync'])('help of hirebridge %s fits 80 columns, but for lines to copy', async (name) => {
+  const { stdout } = await runCommand(name === '' ? ['--help'] : [name, '--help']);
+  expect(stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
+});
+
 /** They run until they are stopped, or print a document or script. */
 const WITHOUT_JSON = new RegExp(
   '^hirebridge (demo|up|serve|worker|console|codec|sandbox|collection|completion|init|' +
