@@ -2,8 +2,17 @@ import type { Command } from 'commander';
 import { explainedAt } from '../docs.ts';
 import { entryOf } from '../hire/answers.ts';
 import { age, count } from '../in-words.ts';
-import { answerHold, answerHolds, type HoldView, listHolds, type ManyAnswered, readHold } from '../operator/holds.ts';
-import { AS, byOf, EXIT, example, type Flags, placesOf, renderTable, say } from './command.ts';
+import {
+  answerDoes,
+  answerHold,
+  answerHolds,
+  detailsOf,
+  type HoldView,
+  listHolds,
+  type ManyAnswered,
+  readHold,
+} from '../operator/holds.ts';
+import { AS, byOf, EXIT, example, type Flags, folded, placesOf, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 export const commands = { hold: defineHold };
@@ -140,7 +149,7 @@ function renderHold(hold: ShownHold): string {
     ...(place === undefined ? [] : [`See: ${place}`]),
     `tenant ${hold.tenantId}${hire}`,
     `opened ${hold.openedAt}`,
-    `details ${JSON.stringify(hold.details)}`,
+    ...detailsOf(hold).map(([name, value]) => `${name}: ${value}`),
     ...hold.earlierAnswers.map(({ answer, by, at }) => `answered ${answer} by ${by ?? 'unknown'} ${at}; still so`),
     ...(hold.answer === null ? [] : [`answered ${hold.answer} by ${hold.answeredBy ?? 'unknown'}`]),
     ...nextLines(hold),
@@ -148,11 +157,17 @@ function renderHold(hold: ShownHold): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Every command that the hold accepts; `<...>` is the id that the answer needs. */
-function nextLines({ holdId, state, answerTexts, askedNow }: ShownHold): string[] {
+const INDENT = ' '.repeat(6);
+
+/** Every command that the hold accepts, and what it does; `<...>` is the id that the answer needs. */
+function nextLines({ holdId, state, answers, answerTexts, askedNow, jobCandidateId }: ShownHold): string[] {
   if (state !== 'open') return askedNow === undefined ? [] : [`What is asked now: hirebridge hold show ${askedNow}`];
   if (answerTexts.length === 0) return ['It needs no answer: it closes by itself once the cause is gone.'];
-  return ['Answer it with one of:', ...answerTexts.map((text) => `  hirebridge hold answer ${holdId} ${text}`)];
+  const lines = answers.map((answer, at) => {
+    const does = folded(answerDoes(answer, jobCandidateId !== null), INDENT, 80 - INDENT.length);
+    return `  hirebridge hold answer ${holdId} ${answerTexts[at]}\n${INDENT}${does}`;
+  });
+  return ['Answer it with one of:', ...lines];
 }
 
 interface AnswerOptions extends Flags {

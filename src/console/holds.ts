@@ -11,6 +11,7 @@ import {
   answerEach,
   answerHold,
   checkAnswer,
+  detailsOf,
   type HoldAnswer,
   type HoldView,
   holdUnknown,
@@ -41,7 +42,6 @@ import {
   paged,
   personal,
   placeAsked,
-  plainName,
   searchField,
   section,
   table,
@@ -248,7 +248,7 @@ function lastLookAtMany(c: Asked, holds: readonly HoldView[], answer: string): H
 }
 
 function holdPart(c: Asked, hold: HoldView): Html {
-  const { code, tenantId, jobCandidateId, period, openedAt, details, earlierAnswers } = hold;
+  const { code, tenantId, jobCandidateId, period, openedAt, earlierAnswers } = hold;
   const { what, asks } = messageParts(hold);
   const of =
     jobCandidateId === null
@@ -265,9 +265,7 @@ function holdPart(c: Asked, hold: HoldView): Html {
 ${answeredPart(hold)}
 <div class="beside">
 <section class="card" aria-labelledby="seen-head"><h2 id="seen-head">What was seen</h2>
-  <p>${withoutCommands(what)}</p>${facts(
-    Object.entries(details).map(([name, value]) => [plainName(name), detailText(value)]),
-  )}
+  <p>${withoutCommands(what)}</p>${facts(detailsOf(hold))}
   ${earlier}${recordsLink(hold)}
 </section>
 <section class="card" aria-labelledby="asked-head"><h2 id="asked-head">What is asked</h2>
@@ -309,11 +307,6 @@ ${personal(value, isRevealed, 'empty')}`,
   return html`<p>Both sides were read just now. The hired person is shown as the mapping would write them.</p>
 <div class="result">${list}</div>
 <div class="actions">${reveal}<a href="${addressOf('holds', hold.holdId)}">Back to the answers</a></div>`;
-}
-
-function detailText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(detailText).join(', ');
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
 function answeredPart({ state, answer, answeredBy }: HoldView): Cell {

@@ -183,13 +183,6 @@ export function codeName(code: string): Html {
 
 const SHORT: Readonly<Record<string, string>> = { hris: 'HR system', hr: 'HR', id: 'ID' };
 
-/** One of our names in plain words: `employeeIds` becomes `employee IDs`. */
-export function plainName(name: string): string {
-  return name
-    .replaceAll(/([a-z])([A-Z])/g, (_all, before: string, after: string) => `${before} ${after.toLowerCase()}`)
-    .replaceAll(/\bid(s?)\b/g, 'ID$1');
-}
-
 /** A message without the commands that it names: the page has buttons for them. */
 export function withoutCommands(message: string): string {
   const kept = message.split(/(?<=[.:!?])\s+/).filter((part, at, all) => {

@@ -73,7 +73,7 @@ export const tenantHolds = {
     answers: ['link', 'create', 'retry', 'dismiss'],
     what: ({ jobCandidateId, destination, keys, employeeIds }: Ambiguity & { destination: string }) =>
       `It is not certain whether job candidate ${jobCandidateId} has an account in destination "${destination}" ` +
-      `(${foundBy(keys, employeeIds, 'it')}).`,
+      `(${foundBy(keys, employeeIds, { system: 'it', record: 'account' })}).`,
     asks:
       'Look there. Answer link <id> if one is theirs, create if none is, retry to look again, or dismiss if no ' +
       'account is wanted. The next run of the stream accounts carries it out.',
@@ -122,10 +122,15 @@ export const tenantHolds = {
 } as const satisfies Record<string, HoldEntry>;
 
 /** A name is not an identifying key, so the message explains why it leads to a question. */
-function foundBy(keys: readonly string[], ids: readonly string[], system: string): string {
+function foundBy(
+  keys: readonly string[],
+  ids: readonly string[],
+  { system, record }: { system: string; record: string },
+): string {
   if (ids.length === 0) return `${system} cannot prove that there is none`;
-  const by = keys.join() === 'name' ? 'the same name, and no birth date to compare' : `found by ${keys.join(', ')}`;
-  return `${by}: ${ids.join(', ')}`;
+  const who = `${record}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
+  if (keys.join() === 'name') return `the same name as ${who}, and no birth date to compare`;
+  return `found by ${keys.join(', ')}: ${who}`;
 }
 
 const onboardingEnded = {
@@ -317,7 +322,7 @@ export const holdCatalogue = {
     answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, keys, employeeIds }: Ambiguity) =>
       `It is not certain whether job candidate ${jobCandidateId} is already an employee ` +
-      `(${foundBy(keys, employeeIds, 'the HR system')}).`,
+      `(${foundBy(keys, employeeIds, { system: 'the HR system', record: 'employee' })}).`,
     told: ({ jobCandidateId }: OfHire) =>
       `It is not certain whether job candidate ${jobCandidateId} is already an employee.`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',

@@ -74,6 +74,26 @@ function viewHold(row: HoldRow) {
   };
 }
 
+/** What is known beside the question, in plain words; not what the question itself says. */
+export function detailsOf({ details, message }: Pick<HoldView, 'details' | 'message'>): [string, string][] {
+  return Object.entries(details)
+    .filter(([name]) => name !== 'jobCandidateId')
+    .map(([name, value]): [string, string] => [plainName(name), detailText(value)])
+    .filter(([, text]) => text.length < 20 || !message.includes(text));
+}
+
+/** One of our names in plain words: `employeeIds` becomes `employee IDs`. */
+function plainName(name: string): string {
+  return name
+    .replaceAll(/([a-z])([A-Z])/g, (_all, before: string, after: string) => `${before} ${after.toLowerCase()}`)
+    .replaceAll(/\bid(s?)\b/g, 'ID$1');
+}
+
+function detailText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(detailText).join(', ');
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
+}
+
 function stateOf(row: HoldRow): 'open' | 'answered' | 'closed' {
   if (row.closed_at !== null) return 'closed';
   return row.answered_at === null ? 'open' : 'answered';

@@ -55,7 +55,11 @@ test('hold list and show tell what waits, why, and the answers it takes', async 
   });
   const shown = await runCommand(['hold', 'show', holdId, '--data', data]);
   expect(shown.stdout).toContain(HOLD.message);
-  expect(shown.stdout).toContain(`hirebridge hold answer ${holdId} retry\n  hirebridge hold answer ${holdId} cancel`);
+  expect(shown.stdout).toContain(
+    `  hirebridge hold answer ${holdId} retry\n` +
+      '      Reads both sides again and continues; asks again if the cause is still\n      there.\n' +
+      `  hirebridge hold answer ${holdId} cancel\n      Ends this hire`,
+  );
   const json = JSON.parse((await runCommand(['hold', 'list', '--json', '--data', data])).stdout) as unknown;
   expect(json).toMatchObject([{ holdId, state: 'open', answers: ['retry', 'cancel'] }]);
 });

@@ -65,7 +65,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
       keys: ['email', 'person'],
       employeeIds: ['7', '8'],
     }),
-    ['5012', 'an employee (found by email, person: 7, 8)'],
+    ['5012', 'an employee (found by email, person: employees 7, 8)'],
   ],
   EMPLOYEE_OF_ANOTHER: [
     holdOf('EMPLOYEE_OF_ANOTHER', { ...hire, employeeIds: ['7'], other }),

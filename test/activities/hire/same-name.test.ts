@@ -59,7 +59,7 @@ test.each<[string, Namesake]>([
     hold: { code: 'IDENTITY_AMBIGUOUS', details: { reason: 'same-name', keys: ['name'], employeeIds: ['1'] } },
   });
   if (outcome.verdict !== 'hold') return;
-  expect(outcome.hold.message).toContain('the same name, and no birth date to compare: 1');
+  expect(outcome.hold.message).toContain('the same name as employee 1, and no birth date to compare');
   expect(await rows()).toHaveLength(1);
   const { holdId } = await openHold(deps, { ...asked, hold: outcome.hold });
   await answerHold(store, holdId, { answer: 'create', arguments: [], by: 'ada' });
