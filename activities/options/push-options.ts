@@ -258,7 +258,10 @@ async function readField({ partner }: Connection, customFieldId: string): Promis
 
 const READ_MS = 60_000;
 
-/** Entries with a trimmed label; an entry without a label is no option. @throws ConnectorError OPTIONS_UNCONFIGURED */
+/**
+ * Entries with a trimmed label; an entry without a label is no option. Their ids name HR system and list, because the
+ * same id means another entry elsewhere. @throws ConnectorError OPTIONS_UNCONFIGURED
+ */
 async function readEntries({ hris, tenant }: Connection, list: string): Promise<ListEntry[]> {
   if (hris.lists === undefined)
     throw rejected(
@@ -267,7 +270,8 @@ async function readEntries({ hris, tenant }: Connection, list: string): Promise<
         `${tenant.tenant} cannot follow them. Name them in hris.lists, or remove the stream.`,
     );
   const entries = await hris.lists.read(list, AbortSignal.timeout(READ_MS));
-  return entries.map(({ id, label }) => ({ id, label: label.trim() })).filter(({ label }) => label !== '');
+  const idOf = (id: string): string => JSON.stringify([tenant.hris.connection, list, id]);
+  return entries.map(({ id, label }) => ({ id: idOf(id), label: label.trim() })).filter(({ label }) => label !== '');
 }
 
 // Values.

@@ -111,6 +111,11 @@ export async function optionWorld(asked: Asked = {}) {
       return (await planStreams(open, 'options', 'ada'))[0];
     },
     withoutField: () => void tenant.options.shift(),
+    /** Another list for the field, or another HR system with a list of the same name. */
+    follow: (list: string, name: string) => {
+      Object.assign(tenant.options[0] ?? {}, { list });
+      Object.assign(tenant.hris, { connection: name });
+    },
     withoutOptions: () => void Reflect.deleteProperty(tenant, 'options'),
     calls: async () => (await sandbox.control.ledger({ kind: 'request' })).length,
     /** Records that the write log tells of, by target and outcome. */

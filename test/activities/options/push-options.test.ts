@@ -107,6 +107,25 @@ test('a name that another entry took over is asked about while a job holds it', 
   expect((await options()).toSorted()).toEqual(['Bar', 'Lounge']);
 });
 
+test.each([
+  ['another list', 'sites', 'acme-hr'],
+  ['another HR system', 'departments', 'other-hr'],
+])('no value follows an id that means another entry in %s', async (_what, list, name) => {
+  const { hr, run, hold, held, follow, options } = await optionWorld();
+  const bar = hr.add('Bar');
+  hr.add('Kitchen');
+  await run('one');
+  const [job = ''] = (await held()).keys();
+  await hold(job, 'Bar');
+  follow(list, name);
+  if (list === 'sites') hr.add('Oslo', 'sites');
+  else hr.rename(bar, 'Oslo');
+  await run('two');
+  await run('three');
+  expect((await held()).get(job)).toBe('Bar');
+  expect((await options()).toSorted()).toEqual(list === 'sites' ? ['Bar', 'Oslo'] : ['Bar', 'Kitchen', 'Oslo']);
+});
+
 test('an option that is chosen while it leaves comes back', async () => {
   const { hr, run, options, hold, held, points, fieldId, sandbox } = await optionWorld();
   const bar = hr.add('Bar');
