@@ -19,7 +19,6 @@ import {
 } from '../../src/store/hire-documents.ts';
 import { employeeOf } from '../../src/store/hires.ts';
 import type { HireDocumentRow } from '../../src/store/push-tables.ts';
-import { touchRun } from '../../src/store/quarantine.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { hasNoConsent } from '../../src/streams/consents.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
@@ -29,6 +28,7 @@ import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
 import {
   assertAnswered,
+  assertOurs,
   createFailures,
   hiresDue,
   MOST_HINTS,
@@ -65,7 +65,6 @@ export async function pushDocuments(context: PushContext): Promise<void> {
   for await (const hire of hiresDue(run, hints, hinted, (due, after) => hiresDueForDocuments(store, due, after))) {
     const one = await failures.tryOne(() => pushHire(run, hire));
     if ('failed' in one) failed.add(hire.job_candidate_id).add(hire.onboarding_candidate_id);
-    else if (!one.done) return;
   }
   const done = hints.filter(({ recordId }) => !failed.has(hireOfHint(recordId)));
   await clearHints(store, context.key.tenantId, context.key.stream, done);
@@ -85,9 +84,9 @@ function wanted({ connection, key }: PushContext): Pick<DocumentRun, 'files' | '
 /** A hint names one document by its hire and its key. */
 const hireOfHint = (recordId: string): string => recordId.split('/')[0] ?? recordId;
 
-/** Returns false if another run took over. */
-async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
+async function pushHire(run: DocumentRun, hire: HireRow): Promise<void> {
   const { store } = run.deps;
+  await assertOurs(run);
   const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
   const listed = await listDocuments(run.connection, hire, run.kinds).catch((error: unknown) => {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
@@ -96,13 +95,12 @@ async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
   if (isConnectorError(listed)) {
     // If the documents of one hire cannot be listed, the other hires go on.
     tell(run, ref.jobCandidateId, 'quarantined', listed.message);
-    await noteDocumentLook(store, ref, true);
-    return touchRun(store, run.key, run.runId);
+    return noteDocumentLook(store, ref, true);
   }
   let again = listed.unread.length > 0;
   for (const { key, reason } of listed.unread) tell(run, documentId(ref, key), 'quarantined', reason);
   for (const document of listed.documents) {
-    if (!(await touchRun(store, run.key, run.runId))) return false;
+    await assertOurs(run);
     const delivered = await deliverOne(run, { hire, ref, document });
     run.beat();
     again ||= delivered.kind === 'waiting' || delivered.kind === 'skipped';
@@ -112,7 +110,6 @@ async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
   }
   const unlisted = await leaveUnlisted(run, ref, listed.documents);
   await noteDocumentLook(store, ref, again || unlisted);
-  return true;
 }
 
 const UNLISTED =

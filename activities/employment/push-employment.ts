@@ -16,12 +16,11 @@ import {
 } from '../../src/store/employments.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
-import { touchRun } from '../../src/store/quarantine.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { hintRunning } from '../connections.ts';
 import { encodeTargets, ownValues } from '../fields/custom-fields.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
-import { createFailures, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
+import { assertOurs, createFailures, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
 
 /** The stream that exchanges fields; it gets hints about employees to read again. */
 const FIELDS = 'employees';
@@ -38,6 +37,7 @@ export async function pushEmployment(context: PushContext): Promise<void> {
   const { verdicts } = context;
   const failures = createFailures();
   for await (const page of pagesOf(context)) {
+    await assertOurs(context);
     for (const id of page.gone) tell(context, id, 'skipped', 'deleted in the HR system');
     for (const verdict of await pushPage(context, page, failures)) {
       // Hints and the list of changes may name the same employee, or the list twice.
@@ -46,7 +46,6 @@ export async function pushEmployment(context: PushContext): Promise<void> {
     }
     await page.done();
     context.beat();
-    if (!(await touchRun(context.deps.store, context.key, context.runId))) break;
   }
   failures.end();
 }

@@ -116,6 +116,8 @@ export function leftMs(
   return Number(until ?? 0) + deps.limits.partnerLagMs - now;
 }
 
+const SUPERSEDED = 'RUN_SUPERSEDED';
+
 /** After so many failures in a row, the other side is to blame and not the records. */
 const MOST_FAILURES = 3;
 
@@ -133,7 +135,8 @@ export function createFailures() {
         inRow = 0;
         return { done };
       } catch (error) {
-        if (!isConnectorError(error) || (error.action !== 'retry' && error.action !== 'unknown')) throw error;
+        if (!isConnectorError(error) || error.code === SUPERSEDED) throw error;
+        if (error.action !== 'retry' && error.action !== 'unknown') throw error;
         first ??= error;
         inRow += 1;
         if (inRow === MOST_FAILURES) throw error;
@@ -150,7 +153,7 @@ export function createFailures() {
 export async function assertOurs({ deps, key, runId }: OwnRun & Pick<PushContext, 'deps'>): Promise<void> {
   if (await touchRun(deps.store, key, runId)) return;
   throw new ConnectorError({
-    code: 'RUN_SUPERSEDED',
+    code: SUPERSEDED,
     action: 'retry',
     message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes nothing more.`,
   });

@@ -14,7 +14,6 @@ import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/fo
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/jobs.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
-import { touchRun } from '../../src/store/quarantine.ts';
 import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import { withTables } from '../../src/streams/stream.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
@@ -23,7 +22,15 @@ import { type Connection, keepMapping } from '../connections.ts';
 import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
-import { assertAnswered, leftMs, originOf, type PushContext, type Verdict, waitFor } from '../push/push-context.ts';
+import {
+  assertAnswered,
+  assertOurs,
+  leftMs,
+  originOf,
+  type PushContext,
+  type Verdict,
+  waitFor,
+} from '../push/push-context.ts';
 
 /**
  * Handles every open requisition and its job. A job made before a crash is found again through the store or the list.
@@ -36,15 +43,15 @@ export async function pushRequisitions(context: PushContext): Promise<void> {
   const run = await openRun(context);
   const pushed: [Requisition, Pushed][] = [];
   for (const requisition of open) {
-    if (!(await touchRun(run.deps.store, run.key, run.runId))) break;
+    await assertOurs(run);
     const one = await pushRequisition(run, requisition);
     if (one.kind === 'waiting') waitFor(run, one.waitMs);
     pushed.push([requisition, one]);
     run.beat();
   }
-  assertAnswered(run, 'A job was asked for');
   const changes = pushed.flatMap(([, one]) => changesOf(one));
   const refused = await writeValues(run, changes);
+  assertAnswered(run, 'A job was asked for');
   const written = changes.length > 0 || pushed.some(([, { kind }]) => kind === 'created');
   const after = written ? await readJobs(run.connection, run.defined) : run.jobs;
   for (const [{ id }, one] of pushed) {
@@ -99,6 +106,7 @@ function changesOf(pushed: Pushed): Change[] {
  */
 async function writeValues(run: RequisitionRun, changes: readonly Change[]): Promise<Map<string, string>> {
   if (changes.length === 0) return new Map();
+  await assertOurs(run);
   const { deps, connection, mapping } = run;
   const writes = changes.map(({ wanted, job, values }) => ({
     target: 'job',

@@ -128,6 +128,38 @@ function refusingJob(isRefused: (entityId: string) => boolean) {
   };
 }
 
+test('a requisition whose request never gets an answer keeps no other job’s values from being equal', async () => {
+  const { open, run, jobsOf, costCentreId, sandbox } = await requisitionWorld();
+  open.push(requisition('R-1'));
+  await run('one');
+  open.splice(0, 1, requisition('R-0'), requisition('R-1', { costCentre: 'K-2' }));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'server-error', on: 'jobs.create' }] });
+  await expect(run('two')).rejects.toThrow('came to no end');
+  expect((await jobsOf('R-1'))[0]?.customFields?.[costCentreId]?.value).toBe('K-2');
+});
+
+test('a run that stood still while another one worked writes nothing of what it had read', async () => {
+  const meanwhile = { act: async (): Promise<unknown> => undefined };
+  const { open, run, jobsOf, costCentreId, clock } = await requisitionWorld((partner) => {
+    const create = async (...given: Parameters<PartnerClient['jobs']['create']>) => {
+      const job = await partner.jobs.create(...given);
+      await meanwhile.act();
+      return job;
+    };
+    return { ...partner, jobs: { ...partner.jobs, create } };
+  });
+  open.push(requisition('R-1'));
+  await run('one');
+  open.splice(0, 1, requisition('R-1', { costCentre: 'K-old' }), requisition('R-2'));
+  meanwhile.act = async () => {
+    clock.now += 200_000;
+    open.splice(0, 1, requisition('R-1', { costCentre: 'K-new' }));
+    await run('other');
+  };
+  expect(await run('still')).toEqual({ state: 'superseded' });
+  expect((await jobsOf('R-1'))[0]?.customFields?.[costCentreId]?.value).toBe('K-new');
+});
+
 test('a job whose values are refused keeps no other job’s values from being equal, and is told', async () => {
   let bad = '';
   const { open, run, store, jobsOf, costCentreId } = await requisitionWorld(refusingJob((id) => id === bad));
