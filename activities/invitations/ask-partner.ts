@@ -1,4 +1,4 @@
-import { isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { isNotShown } from '../../src/partner/client/read-answer.ts';
 import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
@@ -82,8 +82,21 @@ export async function ifShown<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export async function isAssessment(partner: PartnerClient, assessmentId: string): Promise<boolean> {
-  return (await ifShown(partner.assessments.get({ params: { assessmentId } }))) !== undefined;
+/**
+ * Why a refusal concerns everybody whom a rule names, and not the people of the request; undefined if it may concern
+ * them.
+ */
+export async function whyShut(partner: PartnerClient, target: string, { code }: ConnectorError) {
+  if (!isNotShown(code)) return undefined;
+  if (code !== 'NOT_FOUND') return `the hiring platform does not let the key use it: ${code}`;
+  const flow = flowOf(target);
+  const shown =
+    flow === undefined
+      ? await ifShown(partner.assessments.get({ params: { assessmentId: target } }))
+      : await ifShown(partner.assessmentFlows.listCandidates({ params: { id: flow } }));
+  if (shown !== undefined) return undefined;
+  const what = flow === undefined ? 'assessment' : 'flow';
+  return `the hiring platform shows no such ${what}: correct the rule in the tenant file, or restore it there`;
 }
 
 /** An id from a field that the specification does not show. */

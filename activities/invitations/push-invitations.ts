@@ -1,5 +1,6 @@
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
+import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../src/store/invitations.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
-import { readQuarantine } from '../../src/store/quarantine.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -44,7 +44,6 @@ import {
   flowOf,
   type InFlow,
   ifShown,
-  isAssessment,
   lookAll,
   type Met,
   mostWith,
@@ -55,6 +54,7 @@ import {
   readFlows,
   referenceOf,
   targetOf,
+  whyShut,
 } from './ask-partner.ts';
 
 /**
@@ -64,7 +64,7 @@ import {
  * 4.6), so an invitation that is not found is sent again: the partner skips a person who is invited already, and we
  * count that as ours.
  */
-export async function pushInvitations(context: PushContext): Promise<void> {
+export async function pushInvitations(context: PushContext): Promise<boolean> {
   const { deps, connection, key, verdicts, beat } = context;
   const settings = connection.tenant.invitations;
   if (settings === undefined)
@@ -80,7 +80,7 @@ export async function pushInvitations(context: PushContext): Promise<void> {
   const looked = isWhole ? undefined : hints;
   const { people, unread, sinceRead } = await findPeople(context, settings, looked);
   beat();
-  for (const one of [...unread, ...(isWhole ? [] : await stillUnread(context, hints))]) verdicts.set(one.id, one);
+  for (const one of unread) verdicts.set(one.id, one);
   const run = { ...context, settings, looked, sinceRead, searched, waitMs, isOutOfCredits: false };
   await inviteAll(run, people);
   if (isWhole) await moveOn(run, people);
@@ -90,6 +90,7 @@ export async function pushInvitations(context: PushContext): Promise<void> {
   // People who wait for credits still need what a person allowed.
   if (isWhole && !isHeldBack(run)) await forgetAllowed(deps.store, key);
   await tellRefused(run);
+  return isWhole;
 }
 
 type Settings = NonNullable<Tenant['invitations']>;
@@ -237,8 +238,7 @@ async function findPeople(context: PushContext, { rules }: Settings, hints?: rea
     for (const { jobId, ...member } of read.members) {
       if (on.jobs !== undefined && !on.jobs.includes(jobId)) continue;
       if (!(await isInScope(context.deps.store, context.connection, jobId))) continue;
-      // A person with two applications is invited once.
-      const key = `${assessmentId} ${member.candidateId}`;
+      const key = `${assessmentId} ${member.jobCandidateId}`;
       if (!found.has(key)) found.set(key, { ...member, assessmentId, rule });
     }
   }
@@ -286,19 +286,8 @@ async function readHinted({ deps, connection }: PushContext, stage: string, hint
   return read;
 }
 
-const UNREAD = 'cannot be read, so it is unknown whether to invite them';
-
 function unreadOf(id: string, reason: string): Verdict {
-  return { id, kind: 'quarantined', reason: `${UNREAD}: ${reason}` };
-}
-
-/** People that an earlier run could not read and this run does not check. */
-async function stillUnread({ deps, key }: PushContext, hints: readonly Hint[]): Promise<Verdict[]> {
-  const looked = new Set(hints.map(({ recordId }) => recordId));
-  const left = (await readQuarantine(deps.store, key)).filter(({ reason }) => reason.startsWith(UNREAD));
-  return left.flatMap(({ record_key: id, reason }) =>
-    looked.has(id) ? [] : { id, kind: 'quarantined' as const, reason },
-  );
+  return { id, kind: 'quarantined', reason: `cannot be read, so it is unknown whether to invite them: ${reason}` };
 }
 
 // Inviting people.
@@ -323,7 +312,7 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[]): Promise<vo
   await assertFew(run, { fresh, most, code: 'MASS_INVITE', message });
   const credits = await creditsOf(run, { code: NO_CREDITS, table: 'invitations' });
   run.isOutOfCredits = credits.isOut;
-  if (!credits.mayTry) return holdBack(run, [...planned.values()].flat());
+  if (!credits.mayTry) return tellAll(run, [...planned.values()].flat(), 'held', WITHOUT_CREDITS);
   for (const [target, all] of planned) {
     const isIn = flows.get(target);
     for (let rest = all.toSorted((one, other) => mostWith(other.before) - mostWith(one.before)); rest.length > 0; ) {
@@ -335,8 +324,9 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[]): Promise<vo
       const some = alike.slice(0, run.isOutOfCredits || isIn !== undefined ? 1 : size);
       rest = rest.slice(some.length);
       await assertOurs(run);
-      if (some.length > 0) await invite(run, target, some, isIn);
-      if (run.isOutOfCredits) holdBack(run, rest.splice(0));
+      const shut = some.length === 0 ? undefined : await invite(run, target, some, isIn);
+      if (shut !== undefined) tellAll(run, [...some, ...rest.splice(0)], 'quarantined', shut);
+      if (run.isOutOfCredits) tellAll(run, rest.splice(0), 'held', WITHOUT_CREDITS);
       run.beat();
     }
   }
@@ -356,8 +346,12 @@ async function planAll(run: InviteRun, people: readonly Invitee[]): Promise<Plan
   for (const [assessmentId, some] of Map.groupBy(people, (one) => one.assessmentId)) {
     const ids = some.map(({ candidateId }) => candidateId);
     const rows = await readInvitationsOf(deps.store, key.tenantId, assessmentId, ids);
-    for (const invitee of some) {
-      const before = rows.get(invitee.candidateId);
+    // A person with two applications is invited once, by the one that was recorded.
+    const isRecorded = (one: Invitee): boolean => rows.get(one.candidateId)?.job_candidate_id === one.jobCandidateId;
+    const persons = Map.groupBy(some, ({ candidateId }) => candidateId);
+    for (const [candidateId, own] of persons) {
+      const before = rows.get(candidateId);
+      const invitee = own.find(isRecorded) ?? (own[0] as Invitee);
       const isDue = before?.state === 'sent' && searched.has(attemptOf(before));
       const isWanted = before === undefined || before.state === 'absent' || (full && before.state === 'refused');
       if (isWanted || isDue) planned.push({ invitee, before });
@@ -381,15 +375,22 @@ async function letGo({ deps, key, searched }: InviteRun, people: readonly Invite
   await settleInvitations(deps.store, left, { state: 'absent', code: 'UNANSWERED', in_doubt: 1 });
 }
 
-function holdBack(run: InviteRun, planned: readonly Planned[]): void {
-  for (const { invitee } of planned)
-    tell(run, nameOf(invitee), 'held', 'the hiring platform has no credits for invitations');
+const WITHOUT_CREDITS = 'the hiring platform has no credits for invitations';
+
+function tellAll(run: InviteRun, planned: readonly Planned[], kind: Verdict['kind'], reason: string): void {
+  for (const { invitee } of planned) tell(run, nameOf(invitee), kind, reason);
 }
 
 /**
  * Sends one request for some people. A request refused as a whole is split in halves, down to the person at fault.
+ * Returns why nobody at all can be invited to this assessment or flow now.
  */
-async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[], isIn?: InFlow) {
+async function invite(
+  run: InviteRun,
+  assessmentId: string,
+  planned: readonly Planned[],
+  isIn?: InFlow,
+): Promise<string | undefined> {
   const { deps, key, connection } = run;
   const { store, limits } = deps;
   const clock = startClock();
@@ -399,22 +400,23 @@ async function invite(run: InviteRun, assessmentId: string, planned: readonly Pl
     planned.map(({ invitee }) => writeOf(invitee)),
   );
   const rows = await sendInvitations(store, key.tenantId, planned, { writeId, budgetMs: limits.giveUpMs });
-  if (rows.length === 0) return settleWrites(store, writeId, 'absent');
+  if (rows.length === 0) return settleWrites(store, writeId, 'absent') as Promise<undefined>;
   if (rows.every((row) => isIn?.(row.job_candidate_id) === true)) {
     await settleInvitations(store, rows, { state: 'invited', code: 'ALREADY_INVITED' });
-    return settleWrites(store, writeId, 'absent');
+    return settleWrites(store, writeId, 'absent') as Promise<undefined>;
   }
   const { signal, beforeSend } = guardFor('invite', limits.giveUpMs, clock, run.sinceRead);
   const sent = await sendOnce(run, writeId, () =>
     askPartner(connection.partner, assessmentId, inOrder(rows), { signal, beforeSend }),
   );
-  if (sent === undefined) return;
+  if (sent === undefined) return undefined;
   if ('error' in sent) return settleRefused(run, { assessmentId, planned, rows, error: sent.error });
   await settleInvitations(store, rows, sent.answer);
   await settleWrites(store, writeId, 'done');
   for (const { invitee } of planned) tell(run, nameOf(invitee), 'created');
   if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
   run.isOutOfCredits = false;
+  return undefined;
 }
 
 function writeOf({ jobCandidateId, candidateId, assessmentId }: Invitee) {
@@ -432,32 +434,32 @@ interface Refused {
 }
 
 /** The partner took none of the invitations. */
-async function settleRefused(run: InviteRun, { assessmentId, planned, rows, error }: Refused): Promise<void> {
+async function settleRefused(
+  run: InviteRun,
+  { assessmentId, planned, rows, error }: Refused,
+): Promise<string | undefined> {
   const { store } = run.deps;
   const { tenantId } = run.key;
   if (error.status === 402) {
     await settleInvitations(store, rows, { state: 'absent', code: NO_CREDITS });
     await openHold(store, { tenantId, ...holdOf(NO_CREDITS, { assessmentId }) });
     run.isOutOfCredits = true;
-    return holdBack(run, planned);
+    tellAll(run, planned, 'held', WITHOUT_CREDITS);
+    return undefined;
   }
-  const isMissing = error.code === 'NOT_FOUND';
-  if (isMissing && flowOf(assessmentId) === undefined && !(await isAssessment(run.connection.partner, assessmentId))) {
-    await settleInvitations(store, rows, { state: 'absent', code: error.code });
-    const reason =
-      'the hiring platform shows no such assessment: correct the rule in the tenant file, or restore it there';
-    for (const { invitee } of planned) tell(run, nameOf(invitee), 'quarantined', reason);
-    return;
-  }
-  const isOfOne = isMissing || error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
+  const shut = await whyShut(run.connection.partner, assessmentId, error);
+  const isOfOne = shut === undefined && isRefusedByPartner(error) && error.status !== 403;
   if (!isOfOne || rows.length > 1) await settleInvitations(store, rows, { state: 'absent', code: error.code });
+  if (shut !== undefined) return shut;
   if (!isOfOne) throw error;
   if (rows.length === 1) {
     const state = error.code === 'DUPLICATE_INVITE' ? 'invited' : 'refused';
-    return settleInvitations(store, rows, { state, code: error.code });
+    await settleInvitations(store, rows, { state, code: error.code });
+    return undefined;
   }
   const half = Math.ceil(rows.length / 2);
-  for (const some of [rows.slice(0, half), rows.slice(half)]) await invite(run, assessmentId, some.map(again));
+  const first = await invite(run, assessmentId, rows.slice(0, half).map(again));
+  return first ?? invite(run, assessmentId, rows.slice(half).map(again));
 }
 
 function again(row: InvitationRow): Planned {

@@ -18,7 +18,8 @@ import { pushSourcing } from '../sourcing/push-sourcing.ts';
 import { type Beat, inRun } from '../streams/reading.ts';
 import type { PushContext } from './push-context.ts';
 
-const pushers: Record<PushName, (run: PushContext) => Promise<void>> = {
+/** Does a pass; false if it looked only at records with hints, so that what is told of others still holds. */
+const pushers: Record<PushName, (run: PushContext) => Promise<boolean | void>> = {
   accounts: pushAccounts,
   calendar: pushCalendar,
   documents: pushDocuments,
@@ -51,8 +52,9 @@ export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = (
         verdicts: new Map(),
         waitMs: 0,
       };
-      await pushers[stream](run);
-      if (!(await endPushRun(deps.store, key, runId, [...run.verdicts.values()]))) return { state: 'superseded' };
+      const isWhole = (await pushers[stream](run)) !== false;
+      if (!(await endPushRun(deps.store, key, runId, { verdicts: [...run.verdicts.values()], isWhole })))
+        return { state: 'superseded' };
       const ended = await readStream(deps.store, key);
       return ended?.run_id === runId ? stepOf(ended) : { state: 'superseded' };
     },

@@ -42,7 +42,7 @@ import {
  * each file is searched by its address: in the batches that events name, and among the job's candidates. A file that is
  * not found is sent again only if a person asks for it.
  */
-export async function pushResumes(context: PushContext): Promise<void> {
+export async function pushResumes(context: PushContext): Promise<boolean> {
   const { deps, connection, key } = context;
   const { resumes } = connection.hris;
   if (resumes === undefined)
@@ -65,6 +65,7 @@ export async function pushResumes(context: PushContext): Promise<void> {
     if (row.state === 'refused') tell(run, row, 'quarantined', `${reason}; ${AGAIN}`);
   }
   if (isWhole && !isHeldBack(run)) await forgetAllowed(deps.store, key);
+  return isWhole;
 }
 
 interface Run extends PushContext {

@@ -88,21 +88,34 @@ async function release(store: Store, key: StreamKey, recordKeys: readonly string
 
 type Counted = 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';
 
+interface Verdict {
+  id: string;
+  kind: Counted;
+  reason?: string | undefined;
+}
+
 /** Shows that the run is alive. False if another run took over. */
 export async function touchRun(store: Store, key: StreamKey, runId: string): Promise<boolean> {
   return didChange(store.kysely.updateTable('streams').set({ updated_at: store.now }).where(isUnderWay(key, runId)));
 }
 
-/** Ends a run with its counts, and records what it left out and why. False if another run took over. */
+/**
+ * Ends a run with its counts, and records what it left out and why; a run that was not `isWhole` leaves what was told
+ * of other records. False if another run took over.
+ */
 export async function endPushRun(
   store: Store,
   key: StreamKey,
   runId: string,
-  verdicts: readonly { id: string; kind: Counted; reason?: string | undefined }[],
+  { verdicts: told, isWhole }: { verdicts: readonly Verdict[]; isWhole: boolean },
 ): Promise<boolean> {
+  const known = await readQuarantine(store, key);
+  const looked = new Set(told.map(({ id }) => id));
+  const others = isWhole ? [] : known.filter(({ record_key: id }) => !looked.has(id));
+  const left = others.map(({ record_key: id, reason }) => ({ id, kind: 'quarantined' as const, reason }));
+  const verdicts: Verdict[] = [...told, ...left];
   const news = verdicts.flatMap(({ id, reason }) => (reason === undefined ? [] : [{ key: id, reason }]));
   const leftOut = new Set(news.map((one) => one.key));
-  const known = await readQuarantine(store, key);
   const over = known.filter((row) => !leftOut.has(row.record_key)).map((row) => row.record_key);
   const fresh = news.filter((one) => !known.some((row) => row.record_key === one.key && row.reason === one.reason));
   if (over.length + fresh.length > 0 && !(await changeQuarantine(store, key, runId, { page: 0, over, news: fresh })))

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { ConnectorError } from '../../src/errors.ts';
+import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { type RateLimitKeeper, unlimited } from '../../src/rate-limit/rate-limit.ts';
 
 /** What may become of a request that changes something at the partner, as the sandbox's faults have it. */
@@ -38,6 +39,36 @@ export function killablePartner(
   });
   onTestFinished(() => partner.close());
   return partner;
+}
+
+/** What the partner refuses: the status and code of its answer; undefined if nothing. */
+export type Refuses = (operation: string, input: unknown) => [status: number, code: string] | undefined;
+
+/** A client whose calls are refused before anything is sent. */
+export function refusing(partner: PartnerClient, refuses: Refuses): PartnerClient {
+  const assertTaken = (operation: string, input: unknown): void => {
+    const [status, code = ''] = refuses(operation, input) ?? [];
+    if (status !== undefined) throw new ConnectorError({ code, status, action: 'reject', message: `refused: ${code}` });
+  };
+  type Call = (input: unknown, ...rest: unknown[]) => Promise<unknown>;
+  const family = (name: string, calls: Record<string, Call>) =>
+    Object.fromEntries(
+      Object.entries(calls).map(([verb, call]) => [
+        verb,
+        async (...given: Parameters<Call>) => {
+          assertTaken(`${name}.${verb}`, given[0]);
+          return call(...given);
+        },
+      ]),
+    );
+  const families = Object.entries(partner).map(([name, calls]): [string, unknown] =>
+    typeof calls === 'function' ? [name, calls] : [name, family(name, calls as unknown as Record<string, Call>)],
+  );
+  const readAll = async (...given: Parameters<PartnerClient['readAll']>) => {
+    assertTaken(given[0].id, given[1]);
+    return partner.readAll(...given);
+  };
+  return { ...Object.fromEntries(families), readAll } as unknown as PartnerClient;
 }
 
 /** Places around each call and each store write; the process "dies" at one by throwing. */

@@ -11,7 +11,7 @@ import type { PushName } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 import { freshStoreUrl } from '../store/stores.ts';
-import { failpoints, Killed, killablePartner } from './killable.ts';
+import { failpoints, Killed, killablePartner, type Refuses, refusing } from './killable.ts';
 import { GIVE_UP_MS, pushDeps } from './push-deps.ts';
 
 export interface RunOptions {
@@ -43,7 +43,16 @@ export async function openPushWorld(
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const settings = await settle(sandbox);
   const points = failpoints();
-  const partnerSays = { change: (_operation: string, _answer: unknown): void | Promise<void> => undefined };
+  const partnerSays = {
+    change: (_operation: string, _answer: unknown): void | Promise<void> => undefined,
+    refuses: ((_operation, _input) => undefined) as Refuses,
+  };
+  const partner = killablePartner(
+    { key: sandbox.key, url: (await between?.(sandbox.url)) ?? sandbox.url },
+    points,
+    (operation, answer) => partnerSays.change(operation, answer),
+    rateLimit,
+  );
   const clock = { now: 1_700_000_000_000 };
   const store = await openStore(await freshStoreUrl(kind), {
     relaxed: true,
@@ -60,12 +69,7 @@ export async function openPushWorld(
       ...settings,
       files: {},
     },
-    partner: killablePartner(
-      { key: sandbox.key, url: (await between?.(sandbox.url)) ?? sandbox.url },
-      points,
-      (operation, answer) => partnerSays.change(operation, answer),
-      rateLimit,
-    ),
+    partner: refusing(partner, (operation, input) => partnerSays.refuses(operation, input)),
     overrides: defaultOverrides,
     hris,
     keyFingerprint: 'one',
@@ -78,7 +82,7 @@ export async function openPushWorld(
     store,
     points,
     clock,
-    /** Changes what the partner answers, in place. */
+    /** Changes what the partner answers, in place, or refuses a call before it is sent. */
     partnerSays,
     once,
     /** As a worker would: again after each kill and each unknown outcome, when its time has come. */

@@ -104,6 +104,38 @@ test('credits that go in the middle end the requests; one is tried later, and th
   expect(await listHolds(store)).toEqual([]);
 });
 
+test('one person whom the partner refuses in its own words keeps no other from being assigned', async () => {
+  const { run, applied, assigned, store, partnerSays } = await flowWorld();
+  const people = (await applied()).map(({ jobCandidateDetails: { id } }) => Number(id));
+  partnerSays.refuses = (operation, input) =>
+    operation === 'assessmentFlows.assign' && JSON.stringify(input).includes(`${people[0]}`)
+      ? [409, 'ALREADY_IN_FLOW']
+      : undefined;
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: people.length - 1, quarantined: 1 } });
+  expect((await assigned()).people).toBe(people.length - 1);
+  expect((await readQuarantine(store, key)).map(({ reason }) => reason)).toEqual([
+    'the hiring platform refused to invite them: ALREADY_IN_FLOW',
+  ]);
+});
+
+test('where a flow is not shown, one person is asked for, all are told, and all are assigned once it is back', async () => {
+  const { run, applied, assigned, store, partnerSays, flow } = await flowWorld();
+  const people = (await applied()).length;
+  let asked = 0;
+  partnerSays.refuses = (operation) => {
+    if (!operation.startsWith('assessmentFlows.')) return undefined;
+    asked += Number(operation === 'assessmentFlows.assign');
+    return [404, 'NOT_FOUND'];
+  };
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: people } });
+  expect(asked).toBe(1);
+  const told = (await readQuarantine(store, key)).map(({ record_key: id, reason }) => [id.split(' to ')[1], reason]);
+  expect(told[0]).toEqual([`flow:${flow}`, expect.stringContaining('correct the rule in the tenant file')]);
+  partnerSays.refuses = () => undefined;
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: people } });
+  expect((await assigned()).people).toBe(people);
+});
+
 test('who is in the flow already does not count as new', async () => {
   const { run, applied, assigned, sandbox, flow } = await flowWorld({ atOnce: 1 });
   const ids = (await applied()).map(({ jobCandidateDetails: { id } }) => Number(id));

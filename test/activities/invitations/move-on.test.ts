@@ -61,6 +61,26 @@ test('whoever completes the flow goes on to the next stage once, and whoever fai
   );
 });
 
+test('who has another application in the stage goes on with the one of the flow, in whatever order they are listed', async () => {
+  const { run, ids, finish, moves, moved, applied, partnerSays, sandbox } = await moveWorld({ jobs: 2 });
+  const [one = ''] = ids;
+  const { candidate_details: person, jobCandidateDetails: first } =
+    (await applied()).find(({ jobCandidateDetails: { id } }) => String(id) === one) ?? {};
+  const { items } = await sandbox.partner.readAll(contract.jobs.list, {});
+  const other = items.find(({ id }) => String(id) !== String(first?.jobId));
+  const candidate = { email: String(person?.email), firstName: 'Ada', lastName: 'Lovelace' };
+  await sandbox.control.act('addCandidate', { candidate, jobId: Number(other?.id), stageType: 'APPLIED' });
+  partnerSays.change = (operation, answer) => {
+    if (operation === 'jobCandidates.listByStageType')
+      (answer as { body: { data: { jobCandidateDetails: { id: unknown } }[] } }).body.data.sort(
+        (a, b) => Number(b.jobCandidateDetails.id) - Number(a.jobCandidateDetails.id),
+      );
+  };
+  await finish([one]);
+  await run('one');
+  expect(await moves()).toEqual(moved([one]));
+});
+
 test('each person goes on once, whatever becomes of a request', async () => {
   const { run, ids, finish, moves, moved, sandbox } = await moveWorld({ people: REQUEST_FAULTS.length });
   for (const [n, kind] of REQUEST_FAULTS.entries()) {

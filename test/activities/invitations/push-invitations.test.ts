@@ -431,25 +431,6 @@ test('one who is erased while a run is at work is left out of the request', asyn
   expect(sent.map((row) => row.candidate_id)).toEqual([people[1]?.invitee.candidateId]);
 });
 
-test.each([
-  ['an assessment', { assessment: '0a1b2c3d-0000-4000-8000-00000000dead' }],
-  ['a flow', { flow: 987_654, moveTo: 'SCREEN' }],
-])('%s that the partner does not show stops no other rule, and a person is told', async (_what, gone) => {
-  const { run, applied, invited, rows, store, sandbox } = await invitationWorld({ candidates: 60, before: [gone] });
-  const people = await applied();
-  await run('one');
-  await sandbox.later();
-  await run('two');
-  expect((await invited()).people).toBe(people.length);
-  const others = (await rows()).filter(({ state }) => state !== 'invited');
-  expect(others.length).toBe(people.length);
-  const told = await readQuarantine(store, { tenantId: 'acme', stream: 'invitations' });
-  expect(told.length).toBe(people.length);
-  expect(told.every(({ reason }) => /shows no such assessment|refused to invite them: NOT_FOUND/.test(reason))).toBe(
-    true,
-  );
-});
-
 test('what waits for an answer about an assessment that was deleted does not stop the others', async () => {
   const { once, run, applied, invited, clock, sandbox } = await invitationWorld({
     candidates: 60,

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/invitations/push-invitations.ts',
-      find: 'if (run.isOutOfCredits) holdBack(run, rest.splice(0));',
+      find: "if (run.isOutOfCredits) tellAll(run, rest.splice(0), 'held', WITHOUT_CREDITS);",
       replace: '',
     },
   ],

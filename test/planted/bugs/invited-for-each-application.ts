@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/invitations/push-invitations.ts',
-      find: 'const key = `${assessmentId} ${member.candidateId}`;',
-      replace: 'const key = `${assessmentId} ${member.jobCandidateId}`;',
+      find: 'Map.groupBy(some, ({ candidateId }) => candidateId);',
+      replace: 'Map.groupBy(some, ({ jobCandidateId }) => jobCandidateId);',
     },
     {
       file: 'src/store/invitations.ts',

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/invitations/push-invitations.ts',
-      find: 'if (!credits.mayTry) return holdBack(run, [...planned.values()].flat());',
+      find: "if (!credits.mayTry) return tellAll(run, [...planned.values()].flat(), 'held', WITHOUT_CREDITS);",
       replace: '',
     },
   ],
