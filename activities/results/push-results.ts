@@ -8,7 +8,6 @@ import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { clearHints, readHints } from '../../src/store/hints.ts';
 import { readInvitationsOf } from '../../src/store/invitations.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
-import { readQuarantine } from '../../src/store/quarantine.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
 import { recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
@@ -17,15 +16,15 @@ import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { candidateOfReference, ifShown, shownId } from '../invitations/ask-partner.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
-import { assertFew, assertOurs, noted, type PushContext, tell } from '../push/push-context.ts';
+import { assertFew, assertOurs, createFailures, noted, type PushContext, tell } from '../push/push-context.ts';
 
 /**
  * Writes results of interviews and assessment flows to custom fields of the candidate, by the tenant's rules. Values
  * that the partner shows already are not written, so a second pass writes nothing; a missing score empties nothing. No
  * call reads a result by id (section 4.6), so a webhook makes this read the whole list of its assessment.
  */
-export async function pushResults(context: PushContext): Promise<void> {
-  const { deps, connection, key, verdicts, beat } = context;
+export async function pushResults(context: PushContext): Promise<boolean> {
+  const { deps, connection, key, beat } = context;
   const rules = connection.tenant.results;
   if (rules === undefined)
     throw rejected(
@@ -50,16 +49,22 @@ export async function pushResults(context: PushContext): Promise<void> {
     `Results of ${replaced} people would replace another value in a custom field, more than ${MOST_REPLACED}. ` +
     'None was written.';
   await assertFew(context, { fresh: replaced, most: MOST_REPLACED, code: 'MASS_RESULTS', message });
-  for (const some of batchesOf(people, AT_ONCE)) {
-    await assertOurs(context);
-    await write(context, some);
+  const failures = createFailures();
+  const due = people.filter(({ missing }) => missing.length > 0);
+  for (const some of batchesOf(due, AT_ONCE)) {
+    try {
+      await write(context, some);
+    } catch (error) {
+      // Each person is sent alone, so that one person's values spoil no others.
+      if (!isConnectorError(error) || (error.action !== 'reject' && error.action !== 'retry')) throw error;
+      for (const one of some) await failures.tryOne(() => writeAlone(context, one));
+    }
     beat();
   }
+  failures.end();
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   if (isWhole) await forgetAllowed(deps.store, key);
-  else
-    for (const { record_key: id, reason } of await readQuarantine(deps.store, key))
-      if (!verdicts.has(id)) tell(context, id, reason === NAMELESS ? 'skipped' : 'quarantined', reason);
+  return isWhole;
 }
 
 /** Records per request. */
@@ -75,8 +80,9 @@ interface Result {
   jobCandidateId: string;
   customFieldId: string;
   value: string | number;
-  /** If a person has several results, the latest counts. */
+  /** If a person has several results, the latest counts, by its id where no time is shown. */
   at: string;
+  id: string;
 }
 
 async function readResults(context: PushContext, rules: readonly Rule[]): Promise<Result[]> {
@@ -106,7 +112,7 @@ async function readResults(context: PushContext, rules: readonly Rule[]): Promis
         const at = shownId(item['scoredAt'] ?? item['endedAt']) ?? '';
         const id = shownId(item['submissionId'] ?? item['flowCandidateId']) ?? '';
         if (jobCandidateId === undefined) tell(context, id, 'skipped', NAMELESS);
-        else results.push({ jobCandidateId, customFieldId: customField, value, at });
+        else results.push({ jobCandidateId, customFieldId: customField, value, at, id });
       }
   }
   return results;
@@ -179,6 +185,8 @@ async function readPeople(context: PushContext, results: readonly Result[]): Pro
   });
 }
 
+const byAge = new Intl.Collator('en', { numeric: true }).compare;
+
 /**
  * The latest result for each field, encoded for the field. `wrong` describes values that do not fit, without the value.
  */
@@ -186,7 +194,7 @@ function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]
   const wanted: TargetValue[] = [];
   let wrong: string | undefined;
   for (const [customFieldId, own] of Map.groupBy(results, (one) => one.customFieldId)) {
-    const [latest] = own.toSorted((one, other) => (one.at < other.at ? 1 : -1));
+    const [latest] = own.toSorted((one, other) => byAge(other.at, one.at) || byAge(other.id, one.id));
     const field = namedField(fields, { entity: 'candidate', id: customFieldId, section: 'results' });
     const encoded = encodeValue(field, latest?.value ?? '');
     if ('wrong' in encoded) wrong = `custom field "${field.label}" (${customFieldId}) ${encoded.wrong}`;
@@ -197,27 +205,28 @@ function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]
 
 // Writing results.
 
-/** If the partner refuses a whole request, each person is sent alone, so that one person's values spoil no others. */
 async function write(context: PushContext, people: readonly Person[]): Promise<void> {
+  await assertOurs(context);
   const { deps, connection } = context;
   const named = people.map(({ candidateId, jobCandidateId }) => ({ id: jobCandidateId, candidateId }));
   const refused = await refusedRecords(deps.store, connection.tenant, 'applications', named);
-  const left = people.filter(({ jobCandidateId, missing }) => missing.length > 0 && !refused.has(jobCandidateId));
+  const left = people.filter(({ jobCandidateId }) => !refused.has(jobCandidateId));
   if (left.length === 0) return;
   const body = left.flatMap(({ candidateId, missing }) =>
     missing.map(({ value }) => ({ ...value, entityType: 'candidate' as const, entityId: candidateId })),
   );
+  await noted(context, left.map(writeOf), async () => {
+    for (const values of batchesOf(body, AT_ONCE))
+      await connection.partner.customFieldValues.upsertBulk({ body: values });
+  });
+}
+
+async function writeAlone(context: PushContext, person: Person): Promise<void> {
   try {
-    await noted(context, left.map(writeOf), async () => {
-      for (const values of batchesOf(body, AT_ONCE))
-        await connection.partner.customFieldValues.upsertBulk({ body: values });
-    });
+    await write(context, [person]);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    const [first] = left;
-    if (left.length > 1) for (const one of left) await write(context, [one]);
-    else if (first !== undefined)
-      tell(context, first.jobCandidateId, 'quarantined', `the hiring platform refused its results: ${error.code}`);
+    tell(context, person.jobCandidateId, 'quarantined', `the hiring platform refused its results: ${error.code}`);
   }
 }
 

@@ -122,6 +122,36 @@ test('a deleted assessment is named, and the results of the other rules are writ
   });
 });
 
+test('a person whose values are always answered with an error keeps no other from their results', async () => {
+  const { run, interview, shown, trio, sandbox } = await resultsWorld();
+  for (const [n, person] of trio.entries()) await interview(person, 50 + n);
+  const bad = `"${trio[0].candidateId}"`;
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'server-error', on: WRITE, holding: bad }] });
+  await expect(run('one', { tries: 2 })).rejects.toThrow('came to no end');
+  expect((await Promise.all(trio.map(shown))).map(([score]) => score)).toEqual([undefined, 51, 52]);
+  await sandbox.control.act('setFaults', { faults: [] });
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { updated: 1, unchanged: 2 } });
+  expect(await shown(trio[0])).toEqual([50, undefined]);
+});
+
+test('of two results without a time the same one counts, in whatever order they are listed', async () => {
+  const { run, shown, calls, sandbox, trio, flow, partnerSays } = await resultsWorld();
+  const body = { jobCandidateId: trio[0].id };
+  await sandbox.partner.assessmentFlows.assign({ params: { id: flow }, body });
+  let isReversed = false;
+  partnerSays.change = (operation, answer) => {
+    if (operation !== 'assessmentFlows.listCandidates') return;
+    const { body: shownBody } = answer as { body: { data: Record<string, unknown>[] } };
+    const [entry] = shownBody.data;
+    const later = { ...entry, flowCandidateId: Number(entry?.['flowCandidateId']) + 9_000, status: 'COMPLETED' };
+    shownBody.data = isReversed ? [later, entry ?? {}] : [entry ?? {}, later];
+  };
+  await run('one');
+  isReversed = true;
+  await run('two');
+  expect([await calls(WRITE), (await shown(trio[0]))[1]]).toEqual([1, 'COMPLETED']);
+});
+
 test('whatever becomes of a request and wherever the process is killed, the fields hold the results', async () => {
   const { run, interview, shown, calls, points, people, sandbox } = await resultsWorld();
   let [next, expected] = [0, 0];
@@ -249,5 +279,5 @@ test('erased people stay so; what fits no field, or is of nobody, is named, and 
   expect(await calls(WRITE)).toBe(1);
   // A run that looks at nothing of it still tells of it.
   await hint(['another']);
-  expect(await run('hinted', { hinted: true })).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await run('hinted', { hinted: true })).toMatchObject({ state: 'partial', counts: { quarantined: 2 } });
 });
