@@ -1,5 +1,6 @@
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
+import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { cleanEmail } from '../../src/partner/contract/shapes.ts';
 import { stoppedAmong } from '../../src/store/consents.ts';
@@ -62,8 +63,18 @@ export async function pushSourcing(context: PushContext): Promise<void> {
   const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, [...leads, ...sent]);
   const run: Run = { ...context, settings, now, credits: { isOut: false, mayTry: true } };
   const failures = createFailures();
+  /** A lead about whom the partner refuses a call is told, and stops no other. */
+  const each = (lead: LeadOfJob, work: () => Promise<void>) =>
+    failures.tryOne(async () => {
+      try {
+        await work();
+      } catch (error) {
+        if (!isConnectorError(error) || !isRefusedByPartner(error) || error.status === 403) throw error;
+        tell(run, lead, 'quarantined', error.message);
+      }
+    });
   for (const one of [...left, ...leads.filter(({ consentOn }) => consentOn === undefined)]) {
-    await failures.tryOne(() => lookUp(run, one, rows.get(sourcedKey(one))));
+    await each(one, () => lookUp(run, one, rows.get(sourcedKey(one))));
     beat();
   }
   const planned = leads.flatMap((lead) => plan(run, lead, rows.get(sourcedKey(lead))));
@@ -77,7 +88,7 @@ export async function pushSourcing(context: PushContext): Promise<void> {
   run.credits = await creditsOf(run, { code: NO_CREDITS, table: 'sourced_leads' });
   // Last, because a lead that never gets an answer would else be the one that is tried while credits are missing.
   for (const one of [...news, ...planned.filter(isUnanswered)]) {
-    if (run.credits.mayTry) await failures.tryOne(() => take(run, one));
+    if (run.credits.mayTry) await each(one.lead, () => take(run, one));
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
     beat();
   }

@@ -94,6 +94,28 @@ test('a lead about whom the partner answers with an error keeps no other from th
   expect((await rows()).map(({ state }) => state)).toEqual(['done', 'done']);
 });
 
+test.each([
+  ['candidates.list', 400],
+  ['customFieldValues.list', 404],
+])('a lead about whom %s is refused with %i keeps no other from the job, and is told', async (refused, status) => {
+  const { run, lead, made, store, partnerSays, people } = await sourcingWorld();
+  const start = await made();
+  const [known] = await people();
+  const emails = [String(known?.email), 'fine@example.com'];
+  const ids = await lead(...emails.map((email) => ({ email, consentAt: CONSENT })));
+  partnerSays.refuses = (operation, input) => {
+    const { query = {} } = input as { query?: Record<string, unknown> };
+    const isAbout = query['candidateEmail'] === emails[0]?.toLowerCase() || query['entityId'] === String(known?.id);
+    return operation === refused && isAbout ? [status, 'REFUSED'] : undefined;
+  };
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 1, quarantined: 1 } });
+  expect((await made()).applications).toBe(start.applications + 1);
+  const [told, ...others] = await readQuarantine(store, key);
+  expect([told?.record_key.split(' ')[0], others]).toEqual([ids[0], []]);
+  partnerSays.refuses = () => undefined;
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { unchanged: 2 } });
+});
+
 test('a lead becomes a candidate of the job with the day of their consent, once', async () => {
   const { run, lead, rows, made, consentOf } = await sourcingWorld();
   const start = await made();
