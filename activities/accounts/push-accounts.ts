@@ -296,8 +296,10 @@ async function planAccount(taken: Taken, context: HireContext, fields: EmployeeF
     const about = { jobCandidateId, destination, employeeId: known.ref.id };
     return { kind: 'ask', hold: holdOf('ACCOUNT_OTHER_NAME', about) };
   }
-  // The id of an account that somebody else has by now says nothing: the person is looked up like a new one.
-  if (known !== undefined && !(earlier?.isMade === true && isOfAnother(taken, known)))
+  // The id of an account that somebody else has by now says nothing: the person is looked up like a new one. An account
+  // that a person linked may have no reference.
+  const isTold = earlier?.isMade === true || (earlier !== undefined && known?.reference !== undefined);
+  if (known !== undefined && !(isTold && isOfAnother(taken, known)))
     return { kind: 'link', by: [decisions.link === undefined ? 'an earlier hire' : 'a person'], account: known.ref };
   if (decisions.link !== undefined)
     throw rejected(

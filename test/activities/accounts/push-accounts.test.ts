@@ -168,18 +168,33 @@ test('a person who is hired again keeps the account, which is made active', asyn
   expect(noted.map(({ kind, outcome }) => `${kind} ${outcome}`).toSorted()).toEqual(['create done', 'update done']);
 });
 
-test('an account that became somebody else is not made active; the person gets one of their own', async () => {
-  const { run, users, directory, applyFor, begin, employOnce, answerAs, finish, refOf, steps } = await accountWorld();
-  await run('one');
-  const [account] = users();
-  const stranger = { externalId: '99:5001', emails: [{ value: 'liv@example.org' }], userName: 'liv', active: false };
-  directory.users.set(account?.id ?? '', { ...(account as NonNullable<typeof account>), ...stranger });
-  const second = await begin(await applyFor(0));
-  await answerAs(await refOf(second), await employOnce(second), 'new-employment');
-  await employOnce(second);
-  await finish(second);
-  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 1 } });
-  const [first, own] = users();
-  expect(first).toMatchObject(stranger);
-  expect((await steps()).map(({ account_id: of }) => of)).toEqual(expect.arrayContaining([account?.id, own?.id]));
-});
+test.each(['made', 'linked by a person'])(
+  'an account %s that became somebody else is not made active; the person gets their own',
+  async (how) => {
+    const world = await accountWorld();
+    const { run, users, directory, applyFor, begin, employOnce, answerAs, finish, refOf, steps, row, store } = world;
+    if (how !== 'made') {
+      const params = { candidateId: Number((await row())?.candidate_id) };
+      const { data } = await world.fleet.sandbox.partner.candidates.get({ params });
+      const [other = ''] = directory.add(1);
+      const user = directory.users.get(other) as ReturnType<typeof users>[number];
+      directory.users.set(other, { ...user, emails: [{ type: 'home', value: data.email }] });
+      await run('asks');
+      const [hold] = await listHolds(store, { tenantId: 'acme' });
+      await answerHold(store, hold?.hold_id ?? '', { answer: 'link', arguments: [other], by: 'ada' });
+      await closeHold(store, hold?.hold_id ?? '');
+    }
+    await run('one');
+    const [account] = users();
+    const stranger = { externalId: '99:5001', emails: [{ value: 'liv@example.org' }], userName: 'liv', active: false };
+    directory.users.set(account?.id ?? '', { ...(account as NonNullable<typeof account>), ...stranger });
+    const second = await begin(await applyFor(0));
+    await answerAs(await refOf(second), await employOnce(second), 'new-employment');
+    await employOnce(second);
+    await finish(second);
+    expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 1 } });
+    const [first, own] = users();
+    expect(first).toMatchObject(stranger);
+    expect((await steps()).map(({ account_id: of }) => of)).toEqual(expect.arrayContaining([account?.id, own?.id]));
+  },
+);
