@@ -33,7 +33,15 @@ import {
 } from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
-import { assertOurs, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
+import {
+  assertOurs,
+  createFailures,
+  noted,
+  type PushContext,
+  SUPERSEDED,
+  tell,
+  type Verdict,
+} from '../push/push-context.ts';
 import { stopAt } from '../streams/reading.ts';
 import { type Asking, holdersOf, lookWhoHolds, NO_USES, type Place, readPlaces } from './who-holds.ts';
 
@@ -61,9 +69,10 @@ export async function pushOptions(run: PushContext): Promise<void> {
       await assertOurs(run);
       return [await step()];
     } catch (error) {
-      if (!isConnectorError(error) || error.action !== 'reject') throw error;
+      if (!isConnectorError(error) || error.code === SUPERSEDED) throw error;
+      if (error.action !== 'reject' && error.action !== 'retry') throw error;
       const { code } = error;
-      deps.log.error({ ...key, field: set.customField, code, reason: error.withoutWords() }, 'field refused');
+      deps.log.error({ ...key, field: set.customField, code, reason: error.withoutWords() }, 'field left as it is');
       refused.set(set, error);
       return [];
     }
@@ -294,6 +303,7 @@ async function moveValues(run: PushContext, { field, plan, uses }: Sides): Promi
   const people = field.entity === 'candidate' ? holders.map((id) => ({ kind: 'candidate', id }) as const) : [];
   const erased = await erasedAmong(deps.store, key.tenantId, people);
   const ids = holders.filter((id) => !erased.has(id));
+  const failures = createFailures();
   for (const some of batchesOf(ids, AT_ONCE)) {
     const places = (await Promise.all(some.map((id) => readPlaces(connection, field, id)))).flat();
     const moves = places.flatMap(({ input, held }) =>
@@ -301,34 +311,36 @@ async function moveValues(run: PushContext, { field, plan, uses }: Sides): Promi
         ? [{ input, held, after: [...new Set(held.map((label) => renamed.get(label) ?? label))] }]
         : [],
     );
-    for (const part of batchesOf(moves, MOST_VALUES)) await sendValues(run, field, part);
+    const records = [...Map.groupBy(moves, ({ input }) => String(input.entityId)).values()];
+    // A refused value stays, and so does its option.
+    await failures.sendApart(
+      records,
+      (own) => sendValues(run, field, own),
+      () => undefined,
+    );
     beat();
   }
+  failures.end();
   return ids.length > 0;
 }
 
 type Move = Place & { held: string[]; after: string[] };
 
-/**
- * Stores one row per record, even if the record holds the field in several places. If the partner refuses the values of
- * several records together, each record's are sent alone.
- */
-async function sendValues(run: PushContext, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
-  const changes = new Map<string, NewWrite['changes']>();
-  for (const { input, held, after } of moves) {
-    const change = { [placeKey(input)]: { old: valueOf(field, held), new: valueOf(field, after) } };
-    changes.set(String(input.entityId), { ...changes.get(String(input.entityId)), ...change });
-  }
+/** Stores one row per record, even if the record holds the field in several places. */
+async function sendValues(run: PushContext, field: FieldDefinition, records: readonly Move[][]): Promise<void> {
   await assertOurs(run);
-  const writes = [...changes].map(([entityId, some]) => valueWrite(field, entityId, some));
-  const body = moves.map(({ input, after }) => ({ ...input, value: valueOf(field, after) }));
-  try {
-    await noted(run, writes, () => run.connection.partner.customFieldValues.upsertBulk({ body }));
-  } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    const alone = [...Map.groupBy(moves, ({ input }) => String(input.entityId)).values()];
-    if (alone.length > 1) for (const own of alone) await sendValues(run, field, own);
-  }
+  const writes = records.map((moves) => {
+    const changes = moves.map(({ input, held, after }) => [
+      placeKey(input),
+      { old: valueOf(field, held), new: valueOf(field, after) },
+    ]);
+    return valueWrite(field, String(moves[0]?.input.entityId), Object.fromEntries(changes) as NewWrite['changes']);
+  });
+  const body = records.flat().map(({ input, after }) => ({ ...input, value: valueOf(field, after) }));
+  await noted(run, writes, async () => {
+    for (const values of batchesOf(body, MOST_VALUES))
+      await run.connection.partner.customFieldValues.upsertBulk({ body: values });
+  });
 }
 
 function valueOf({ type }: FieldDefinition, held: string[]): string | string[] {

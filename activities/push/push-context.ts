@@ -72,13 +72,13 @@ export function originOf({ key, runId }: OwnRun, mappingHash: string | null = nu
  * other error; a write without an answer stays open.
  */
 export async function noted(
-  context: OwnRun & Pick<PushContext, 'deps'>,
+  context: OwnRun & Pick<PushContext, 'deps'> & { mapping?: { hash: string } },
   writes: readonly NewWrite[],
   send: () => Promise<unknown>,
   refusedBy: readonly ConnectorError['action'][] = ['reject'],
 ): Promise<void> {
   const { store } = context.deps;
-  const batchId = await recordWrites(store, originOf(context), writes);
+  const batchId = await recordWrites(store, originOf(context, context.mapping?.hash), writes);
   try {
     await send();
   } catch (error) {
@@ -116,7 +116,7 @@ export function leftMs(
   return Number(until ?? 0) + deps.limits.partnerLagMs - now;
 }
 
-const SUPERSEDED = 'RUN_SUPERSEDED';
+export const SUPERSEDED = 'RUN_SUPERSEDED';
 
 /** After so many failures in a row, the other side is to blame and not the records. */
 const MOST_FAILURES = 3;
@@ -128,7 +128,31 @@ const MOST_FAILURES = 3;
 export function createFailures() {
   let first: ConnectorError | undefined;
   let inRow = 0;
-  return {
+  const failures = {
+    /**
+     * Sends records together; if the whole request is refused or fails, each alone, so that one spoils no others.
+     * `refused` takes those that are refused alone.
+     */
+    async sendApart<One>(
+      all: readonly One[],
+      send: (some: readonly One[]) => Promise<void>,
+      refused: (one: One, error: ConnectorError) => void,
+    ): Promise<void> {
+      const aloneOf = async (one: One): Promise<void> => {
+        try {
+          await send([one]);
+        } catch (error) {
+          if (!isConnectorError(error) || error.action !== 'reject') throw error;
+          refused(one, error);
+        }
+      };
+      try {
+        if (all.length > 0) await send(all);
+      } catch (error) {
+        if (!isConnectorError(error) || (error.action !== 'reject' && error.action !== 'retry')) throw error;
+        for (const one of all) await failures.tryOne(() => aloneOf(one));
+      }
+    },
     async tryOne<T>(work: () => Promise<T>): Promise<{ done: T } | { failed: ConnectorError }> {
       try {
         const done = await work();
@@ -147,6 +171,7 @@ export function createFailures() {
       if (first !== undefined) throw first;
     },
   };
+  return failures;
 }
 
 /** Shows that the run is alive. @throws ConnectorError RUN_SUPERSEDED */

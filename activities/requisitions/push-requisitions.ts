@@ -10,11 +10,11 @@ import type { Job, JobInput } from '../../src/partner/contract/jobs.ts';
 import { instantOf } from '../../src/partner/contract/shapes.ts';
 import { mappedTargets, missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
-import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/jobs.ts';
+import { batchesOf } from '../../src/store/open-store.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
-import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import { withTables } from '../../src/streams/stream.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -25,7 +25,9 @@ import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
 import {
   assertAnswered,
   assertOurs,
+  createFailures,
   leftMs,
+  noted,
   originOf,
   type PushContext,
   type Verdict,
@@ -100,14 +102,26 @@ function changesOf(pushed: Pushed): Change[] {
   return values.length === 0 ? [] : [{ wanted, job, values }];
 }
 
-/**
- * If the partner refuses the values of several jobs together, each job's are sent alone. Returns the requisitions whose
- * values it refuses, with the code.
- */
+/** Most values per request (section 4.5). */
+const MOST_VALUES = 100;
+
+/** Returns the requisitions whose values the partner refuses, with the code. */
 async function writeValues(run: RequisitionRun, changes: readonly Change[]): Promise<Map<string, string>> {
-  if (changes.length === 0) return new Map();
+  const refused = new Map<string, string>();
+  const failures = createFailures();
+  const jobs = Math.max(1, Math.floor(MOST_VALUES / Math.max(1, run.settings.values.length)));
+  for (const some of batchesOf(changes, jobs))
+    await failures.sendApart(
+      some,
+      (own) => sendValues(run, own),
+      ({ wanted }, { code }) => refused.set(wanted.id, code),
+    );
+  failures.end();
+  return refused;
+}
+
+async function sendValues(run: RequisitionRun, changes: readonly Change[]): Promise<void> {
   await assertOurs(run);
-  const { deps, connection, mapping } = run;
   const writes = changes.map(({ wanted, job, values }) => ({
     target: 'job',
     recordId: wanted.id,
@@ -118,34 +132,13 @@ async function writeValues(run: RequisitionRun, changes: readonly Change[]): Pro
     ),
     sensitive: [],
   }));
-  const batchId = await recordWrites(deps.store, originOf(run, mapping.hash), writes);
   const body = changes.flatMap(({ job, values }) =>
     values.map((value) => ({ ...value, entityType: 'job' as const, entityId: job.id })),
   );
-  const outcomes = await connection.partner.inChunks(contract.customFieldValues.upsertBulk, { body });
-  const failed = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome]));
-  if (failed.length === 0) {
-    await settleWrites(deps.store, batchId, 'done');
-    return new Map();
-  }
-  const jobsIn = (chunks: readonly { from: number; to: number }[]): Set<string> =>
-    new Set(chunks.flatMap(({ from, to }) => body.slice(from, to).map(({ entityId }) => entityId)));
-  const refusals = failed.filter(({ error }) => isConnectorError(error) && error.action === 'reject');
-  const [refused, unheard] = [jobsIn(refusals), jobsIn(failed.filter((one) => !refusals.includes(one)))];
-  // A job with values in two requests takes the worse outcome; if one outcome is unknown, its row stays open.
-  const outcomeOf = (id: string): WriteOutcome => (unheard.has(id) ? 'open' : refused.has(id) ? 'refused' : 'done');
-  for (const [outcome, some] of Map.groupBy(changes, ({ job }) => outcomeOf(job.id))) {
-    const ids = some.map(({ wanted }) => wanted.id);
-    await settleSomeWrites(deps.store, batchId, ids, outcome);
-  }
-  const [silent] = failed.filter((one) => !refusals.includes(one));
-  if (silent !== undefined) throw silent.error;
-  const left = changes.filter(({ job }) => refused.has(job.id));
-  const [{ error }] = refusals as [(typeof refusals)[number]];
-  if (left.length === 1) return new Map(left.map(({ wanted }) => [wanted.id, (error as ConnectorError).code]));
-  const alone = new Map<string, string>();
-  for (const one of left) for (const [id, code] of await writeValues(run, [one])) alone.set(id, code);
-  return alone;
+  await noted(run, writes, async () => {
+    for (const values of batchesOf(body, MOST_VALUES))
+      await run.connection.partner.customFieldValues.upsertBulk({ body: values });
+  });
 }
 
 /** Judges by the list read after the writes, because a successful answer has been wrong before. */

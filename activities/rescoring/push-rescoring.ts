@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError, unless } from '../../src/errors.ts';
+import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { latestIntent } from '../../src/store/intents.ts';
@@ -27,8 +28,11 @@ export async function pushRescoring(context: PushContext): Promise<void> {
       verdicts.set(verdict.id, verdict);
       if (verdict.kind === 'updated') updated.push(hint);
     } catch (error) {
-      if (!isConnectorError(error, 'RESCORE_RUNNING')) throw error;
-      running = error;
+      if (!isConnectorError(error)) throw error;
+      const id = `job ${ask.jobId}`;
+      if (error.code === 'RESCORE_RUNNING') running = error;
+      else if (isRefusedByPartner(error)) verdicts.set(id, { id, kind: 'quarantined', reason: error.message });
+      else throw error;
     }
     beat();
   }

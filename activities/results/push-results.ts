@@ -1,4 +1,4 @@
-import { isConnectorError, rejected } from '../../src/errors.ts';
+import { rejected } from '../../src/errors.ts';
 import { encodeValue } from '../../src/mapping/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
@@ -52,13 +52,12 @@ export async function pushResults(context: PushContext): Promise<boolean> {
   const failures = createFailures();
   const due = people.filter(({ missing }) => missing.length > 0);
   for (const some of batchesOf(due, AT_ONCE)) {
-    try {
-      await write(context, some);
-    } catch (error) {
-      // Each person is sent alone, so that one person's values spoil no others.
-      if (!isConnectorError(error) || (error.action !== 'reject' && error.action !== 'retry')) throw error;
-      for (const one of some) await failures.tryOne(() => writeAlone(context, one));
-    }
+    await failures.sendApart(
+      some,
+      (own) => write(context, own),
+      ({ jobCandidateId }, { code }) =>
+        tell(context, jobCandidateId, 'quarantined', `the hiring platform refused its results: ${code}`),
+    );
     beat();
   }
   failures.end();
@@ -219,15 +218,6 @@ async function write(context: PushContext, people: readonly Person[]): Promise<v
     for (const values of batchesOf(body, AT_ONCE))
       await connection.partner.customFieldValues.upsertBulk({ body: values });
   });
-}
-
-async function writeAlone(context: PushContext, person: Person): Promise<void> {
-  try {
-    await write(context, [person]);
-  } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    tell(context, person.jobCandidateId, 'quarantined', `the hiring platform refused its results: ${error.code}`);
-  }
 }
 
 function writeOf({ candidateId, jobCandidateId, missing }: Person): NewWrite {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type ConnectorError, rejected, unless, unlessRefused } from '../../src/errors.ts';
+import { type ConnectorError, rejected, unlessRefused } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
 import { count } from '../../src/in-words.ts';
+import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, readHints } from '../../src/store/hints.ts';
@@ -122,7 +123,7 @@ interface Batch {
 
 async function readBatch({ connection: { partner } }: Run, batchId: string): Promise<Batch | undefined> {
   const input = { params: { batchId } };
-  const answer = await partner.candidates.getBatch(input).catch(unless('NOT_FOUND'));
+  const answer = await partner.candidates.getBatch(input).catch(unlessRefused);
   if (answer === undefined) return undefined;
   // After the status: if the batch is over by then, nobody is added to its list.
   const { items, unreadable } = await partner.readAll(contract.candidates.getBatch, input);
@@ -349,8 +350,9 @@ async function settleRefused(run: Run, jobId: string, { rows, ready, error }: Re
     for (const row of rows) tellHeld(run, row);
     return;
   }
-  const isOfFiles = error.code === 'INVALID_REQUEST' || error.code === 'NOT_FOUND';
-  if (isOfFiles && (rows.length === 1 || error.code === 'NOT_FOUND'))
+  const isOfFiles = isRefusedByPartner(error) && error.status !== 403;
+  const isOfJob = ![400, 413, 422].includes(error.status ?? 0);
+  if (isOfFiles && (rows.length === 1 || isOfJob))
     return settleResumes(store, rows, { state: 'refused', code: error.code });
   await settleResumes(store, rows, { state: 'absent', code: error.code });
   if (!isOfFiles) throw error;

@@ -265,6 +265,28 @@ test('one job whose value is refused keeps no other job’s value from following
   expect([...(await held()).values()]).toEqual(['Lounge', 'Lounge', 'Lounge']);
 });
 
+test('one job whose value is answered with an error keeps back no other job, and no other field', async () => {
+  const { hr, run, holdInJobs, held, options, addSites, sandbox } = await optionWorld({ jobs: 3 });
+  const other = await addSites(['Oslo']);
+  hr.add('Oslo', 'sites');
+  const bar = hr.add('Bar');
+  hr.add('Kitchen');
+  await run('one');
+  await holdInJobs('Bar', 3);
+  hr.rename(bar, 'Lounge');
+  hr.add('Bergen', 'sites');
+  const [first = ''] = [...(await held()).keys()];
+  const bad = { kind: 'server-error', on: 'customFieldValues.upsertBulk', holding: `"${first}"` } as const;
+  await sandbox.control.act('setFaults', { faults: [bad] });
+  await expect(run('two')).rejects.toThrow('answered 500');
+  expect([...(await held()).values()]).toEqual(['Bar', 'Lounge', 'Lounge']);
+  expect(await options(other)).toEqual(['Oslo', 'Bergen']);
+  await sandbox.control.act('setFaults', { faults: [] });
+  expect(await run('two')).toMatchObject({ state: 'done' });
+  expect([...(await held()).values()]).toEqual(['Lounge', 'Lounge', 'Lounge']);
+  expect((await options()).toSorted()).toEqual(['Kitchen', 'Lounge']);
+});
+
 test.each([
   ['before', 'options absent'],
   ['after', 'options done'],

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import type { Job } from '../../../src/partner/contract/jobs.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { answerHold, closeHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { REQUEST_FAULTS } from '../killable.ts';
+import { REQUEST_FAULTS, refusing } from '../killable.ts';
 import { requisition, requisitionWorld } from './requisition-world.ts';
 
 const key = { tenantId: 'acme', stream: 'requisitions' };
@@ -82,18 +81,12 @@ test.each([
   expect(await run('two')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
 });
 
-/** A partner that refuses the second request of a split call, once. */
+/** A partner that refuses the second request of values, once. */
 function refusingOnce(partner: PartnerClient): PartnerClient {
-  let isOver = false;
-  const inChunks = async (...[endpoint, input, options]: Parameters<PartnerClient['inChunks']>) => {
-    const { body } = input as { body: unknown[] };
-    if (isOver || body.length <= 100) return partner.inChunks(endpoint, input, options);
-    isOver = true;
-    const error = new ConnectorError({ code: 'VALIDATION_ERROR', action: 'reject', message: 'refused' });
-    const sent = await partner.inChunks(endpoint, { ...input, body: body.slice(0, 100) } as typeof input, options);
-    return [...sent, { from: 100, to: body.length, ok: false, error }];
-  };
-  return { ...partner, inChunks: inChunks as PartnerClient['inChunks'] };
+  let asked = 0;
+  return refusing(partner, (operation) =>
+    operation === 'customFieldValues.upsertBulk' && (asked += 1) === 2 ? [400, 'VALIDATION_ERROR'] : undefined,
+  );
 }
 
 test.each([
@@ -117,15 +110,12 @@ test.each([
 
 /** A partner that refuses every request with a value of this job. */
 function refusingJob(isRefused: (entityId: string) => boolean) {
-  return (partner: PartnerClient): PartnerClient => {
-    const inChunks = async (...[endpoint, input, options]: Parameters<PartnerClient['inChunks']>) => {
-      const { body } = input as unknown as { body: { entityId: string }[] };
-      if (!body.some(({ entityId }) => isRefused(entityId))) return partner.inChunks(endpoint, input, options);
-      const error = new ConnectorError({ code: 'INVALID_REQUEST', action: 'reject', message: 'refused' });
-      return [{ from: 0, to: body.length, ok: false, error }];
-    };
-    return { ...partner, inChunks: inChunks as unknown as PartnerClient['inChunks'] };
-  };
+  return (partner: PartnerClient): PartnerClient =>
+    refusing(partner, (operation, input) => {
+      const { body = [] } = input as { body?: { entityId: string }[] };
+      const isOfJob = operation === 'customFieldValues.upsertBulk' && body.some(({ entityId }) => isRefused(entityId));
+      return isOfJob ? [400, 'INVALID_REQUEST'] : undefined;
+    });
 }
 
 test('a requisition whose request never gets an answer keeps no other job’s values from being equal', async () => {
@@ -136,6 +126,24 @@ test('a requisition whose request never gets an answer keeps no other job’s va
   await sandbox.control.act('setFaults', { faults: [{ kind: 'server-error', on: 'jobs.create' }] });
   await expect(run('two')).rejects.toThrow('came to no end');
   expect((await jobsOf('R-1'))[0]?.customFields?.[costCentreId]?.value).toBe('K-2');
+});
+
+test('a job whose values are answered with an error keeps no other job’s values from being equal', async () => {
+  const { open, run, jobsOf, costCentreId, sandbox } = await requisitionWorld();
+  const ids = ['R-1', 'R-2', 'R-3'];
+  open.push(...ids.map((id) => requisition(id)));
+  await run('one');
+  const shown = async () =>
+    (await Promise.all(ids.map(jobsOf))).map(([job]) => job?.customFields?.[costCentreId]?.value);
+  const holding = `"${(await jobsOf('R-1'))[0]?.id}"`;
+  open.splice(0, open.length, ...ids.map((id) => requisition(id, { costCentre: 'K-2' })));
+  const bad = { kind: 'server-error', on: 'customFieldValues.upsertBulk', holding } as const;
+  await sandbox.control.act('setFaults', { faults: [bad] });
+  await expect(run('two')).rejects.toThrow('came to no end');
+  expect(await shown()).toEqual(['K-1', 'K-2', 'K-2']);
+  await sandbox.control.act('setFaults', { faults: [] });
+  expect(await run('two')).toMatchObject({ state: 'done' });
+  expect(await shown()).toEqual(['K-2', 'K-2', 'K-2']);
 });
 
 test('a run that stood still while another one worked writes nothing of what it had read', async () => {

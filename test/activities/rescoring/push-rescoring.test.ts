@@ -8,8 +8,8 @@ import { openPushWorld } from '../push-world.ts';
 const key = { tenantId: 'acme', stream: 'rescoring' };
 
 /** A job with candidates, and what the partner's ledger says of runs. */
-async function rescoringWorld() {
-  const world = await openPushWorld('rescoring', { candidates: 30 }, async () => ({}));
+async function rescoringWorld(jobs = 1) {
+  const world = await openPushWorld('rescoring', { candidates: 30, jobs }, async () => ({}));
   const { sandbox, store, clock } = world;
   const jobId = String((await sandbox.partner.readAll(contract.jobs.list, {})).items[0]?.id);
   let asked = 0;
@@ -75,6 +75,27 @@ test('a run that never ends holds up no other request, and is told after a day',
   clock.now += 90_000_000;
   expect(await once('one')).toMatchObject({ counts: { quarantined: 1 } });
   expect(await reason()).toContain('has not ended within a day');
+});
+
+test('a run that the key may not look at is told, and holds up no other request', async () => {
+  const { run, once, ask, jobId, runs, partnerSays, sandbox, reason } = await rescoringWorld(2);
+  const jobs = (await sandbox.partner.readAll(contract.jobs.list, {})).items.map(({ id }) => String(id));
+  let shut = '';
+  partnerSays.change = (operation, answer) => {
+    const { data } = (answer as { body: { data?: { rescoreId?: string } } }).body;
+    if (operation === 'jobCandidates.rescore') shut ||= data?.rescoreId ?? '';
+  };
+  partnerSays.refuses = (operation, input) =>
+    operation === 'jobCandidates.getRescore' && JSON.stringify(input).includes(shut)
+      ? [403, 'PERMISSION_DENIED']
+      : undefined;
+  await ask();
+  await ask(jobs.find((id) => id !== jobId) ?? jobId);
+  await expect(once('one')).rejects.toMatchObject({ code: 'RESCORE_RUNNING' });
+  await sandbox.later(10_000);
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { updated: 1, quarantined: 1 } });
+  expect(await reason()).toContain('PERMISSION_DENIED');
+  expect(await runs()).toHaveLength(2);
 });
 
 test('one run an ask, wherever the process is killed or an answer lost, as far as anybody can know', async () => {

@@ -57,6 +57,9 @@ async function resumeWorld({ atOnce = 200, publicUrl, listedBy, between }: World
       const insert = database.prepare('insert into files (id, job_no, link) values (?, ?, ?)');
       for (const id of ids) insert.run(id, jobId, web(id));
     },
+    ofJob: (job: number, ...ids: string[]) => {
+      for (const id of ids) database.prepare('update files set job_no = ? where id = ?').run(job, id);
+    },
     rows: () => store.kysely.selectFrom('resumes').selectAll().orderBy('resume_id').execute(),
     reasons: async () =>
       new Map((await readQuarantine(store, key)).map(({ record_key: id, reason }) => [id.split(' ')[0], reason])),
@@ -106,6 +109,29 @@ async function dropFolder() {
     },
   };
 }
+
+test('a job that the hiring platform refuses, and a batch that it does not show, stop no other file', async () => {
+  const { run, list, ofJob, made, reasons, partnerSays, rows } = await resumeWorld();
+  list('a');
+  await run('one');
+  const [{ batch_id: batch } = { batch_id: '' }] = await rows();
+  partnerSays.refuses = (operation, input) => {
+    const text = JSON.stringify(input);
+    if (operation === 'candidates.getBatch' && text.includes(`${batch}`)) return [403, 'PERMISSION_DENIED'];
+    return operation === 'jobCandidates.uploadResumes' && text.includes(':987654,') ? [409, 'JOB_CLOSED'] : undefined;
+  };
+  list('b1', 'b2', 'c');
+  ofJob(987_654, 'b1', 'b2');
+  await run('two');
+  expect((await made()).files).toBe(2);
+  expect(await reasons()).toEqual(
+    new Map([
+      ['a', 'the hiring platform does not show its batch'],
+      ['b1', expect.stringContaining('JOB_CLOSED')],
+      ['b2', expect.stringContaining('JOB_CLOSED')],
+    ]),
+  );
+});
 
 test('files of a drop folder become candidates, each once; a rejected one is told with its reason', async () => {
   const { run, drop, files, rows, made, reasons, sandbox } = await dropFolder();
