@@ -86,7 +86,7 @@ function reasonOf(why: LeftOutPairs['why']): string {
   return `${whose} any more: believed once a second run confirms it`;
 }
 
-/** The meaning of a code, and what follows. Codes from the sides themselves need no words. */
+/** The meaning of a code, and what follows. Most codes from the sides themselves need no words. */
 function wordsOf(code: string): string[] {
   if (TAKEN.includes(code))
     return [
@@ -111,6 +111,9 @@ const WORDS: Readonly<Record<string, string>> = {
   WRONG_TYPE: 'the hiring platform holds a value of another type',
   NOT_AN_OPTION: 'the value is none of the options in the HR system',
   VALUE_MISFIT: 'the field of the hiring platform does not take this value',
+  INVALID_REQUEST:
+    'the write was refused; if the hiring platform refuses every custom field value, it may want them under a key: ' +
+    'set partner.overrides.valuesBulkKey',
 };
 
 function iso(at: number): string {
