@@ -286,7 +286,7 @@ async function run(play: Play, asked: Asked): Promise<ExchangeStep | undefined> 
   const runId = `run-${play.runs}`;
   for (let attempt = 0; attempt < 6; attempt += 1) {
     const step = await attemptRun(play, runId, asked);
-    if (step?.state === 'refused') await answer(play, step);
+    if (step?.state === 'refused') await answer(play);
     if ((step?.state === 'done' || step?.state === 'partial') && asked.mode === undefined) play.world.history.ended();
     if (step !== undefined && step.state !== 'running') return step;
     play.world.clock.advance(1_000);
@@ -295,11 +295,14 @@ async function run(play: Play, asked: Asked): Promise<ExchangeStep | undefined> 
 }
 
 /** A person looks at what would be written, and lets it go on; in a storm not always at once. */
-async function answer(play: Play, { code }: { code?: string }): Promise<void> {
+async function answer(play: Play): Promise<void> {
   const { world, random } = play;
   play.asked += 1;
   if (!play.isCalm && random() < 0.4) return;
-  world.history.allowed(code === 'MASS_EMPTIED' ? 'emptied' : 'filled');
+  // A run that died may have asked about another limit before: the question names both.
+  const held = world.store.all<{ code: string | null }>('select held_code as code from stream_states');
+  for (const code of held.flatMap((one) => one.code?.split(' ') ?? []))
+    world.history.allowed(code === 'MASS_EMPTIED' ? 'emptied' : 'filled');
   await resumeStream(
     world.store.connect(async () => undefined),
     { tenantId: 'acme', stream: 'employees' },
