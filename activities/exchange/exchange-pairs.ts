@@ -24,6 +24,7 @@ import {
   assertWithinLimits,
   beginsWithSurvey,
   busyIn,
+  closeRenewed,
   doneIn,
   findingsOf,
   isBusy,
@@ -325,6 +326,7 @@ async function saveSeen(
     state.missing_side !== null ||
     state.isGone
   ) {
+    await closeRenewed(deps.store, key, { pair, open, renewed });
     const bases = { ...before, ...plan.agreed };
     const { version } = state;
     const change = { pairId, version, bases, identities, sent: {}, echoes, missing: null, isGone: false };

@@ -19,6 +19,7 @@ import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { readHints } from '../../src/store/hints.ts';
 import { countPairs, type LinkedPair, type PairEntity } from '../../src/store/linked-pairs.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/streams.ts';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
@@ -185,11 +186,25 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
       for (const { field, form } of plan.toHris) sent[field] = { to: 'hris', form };
       for (const { field, form } of plan.toPartner) sent[field] = { to: 'partner', form };
       const change = { pairId: pair.pairId, version, bases, identities, sent, echoes, settlesInMs };
-      if (await savePair(store, key, change)) mine.push({ ...one, state: { ...state, version: version + 1 } });
+      if (!(await savePair(store, key, change))) continue;
+      await closeRenewed(store, key, one);
+      mine.push({ ...one, state: { ...state, version: version + 1 } });
     }
     if (mine.length > 0) await addWrites(store, key, JSON.stringify(effectsOf(mine)));
     return mine;
   });
+}
+
+/**
+ * Closes conflicts of fields that stand for other fields now. Done no later than the new identities are saved, because
+ * afterwards nothing tells that a decision or a refusal was about the field before.
+ */
+export async function closeRenewed(
+  store: Store,
+  key: ExchangeContext['key'],
+  { pair: { pairId }, open, renewed }: Pick<PlannedPair, 'pair' | 'open' | 'renewed'>,
+): Promise<void> {
+  await settleConflicts(store, { ...key, pairId }, { open: open.filter(({ field }) => renewed.has(field)) }, []);
 }
 
 /** A page takes longer than one call may, so a pair that is written on its own gets a fresh mark just before. */

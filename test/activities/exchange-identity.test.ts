@@ -94,7 +94,14 @@ test('a rule that is pointed at another column, still empty, empties nothing at 
   expect((await valuesOf(person, 'costCentre'))[0]).toBe('CC-7');
 });
 
-test('what a person decided of one field says nothing about the one that has its place by now', async () => {
+/** What becomes of a write of another field in the same run. */
+const ends: Record<string, Partial<Conditions>> = {
+  arrived: {},
+  'in doubt': { updateMishap: () => 'lost-answer' },
+};
+const decided = 'what a person decided of one field says nothing about the one that has its place by now';
+
+test.each(Object.entries(ends))(`${decided}; another write has %s`, async (_end, conditions) => {
   world = await createWorld(mappingText().replace('owner: either, conflict: partner', 'owner: either, conflict: hold'));
   const person = await world.hire();
   world.editPartner(person, fieldOf('level'), 'Senior');
@@ -104,9 +111,12 @@ test('what a person decided of one field says nothing about the one that has its
   world.store.all(`update field_conflicts set kept = 'hris'`);
   createAgain('level');
   world.editPartner(person, fieldOf('level'), 'Senior');
+  world.editPartner(person, fieldOf('city'), 'Bonn');
+  await exchange(conditions);
   await exchange();
   await exchange();
   expect(await valuesOf(person, 'level')).toEqual(['Senior', 'Lead']);
+  expect(await listed()).toEqual([['level', 'held']]);
 });
 
 const meanwhile: Record<string, () => void> = {
