@@ -211,7 +211,9 @@ async function readHired(
   { deps, key, mapping }: ExchangeContext,
   { pair, state }: { pair: LinkedPair; state: PairState },
 ): Promise<Record<string, string>> {
-  if (!amendsOnly(mapping) || state.version > 0 || pair.hire === undefined) return {};
+  // A pair is also stored where one side did not show it.
+  const isJudged = Object.keys({ ...state.bases, ...state.identities }).length > 0;
+  if (!amendsOnly(mapping) || isJudged || pair.hire === undefined) return {};
   const plan = await latestPlan(deps.store, { tenantId: key.tenantId, ...pair.hire });
   return plan === undefined || plan.change === 'purged' ? {} : hiredForms(mapping, pair.pairId, plan.change);
 }

@@ -152,11 +152,22 @@ test('a person is asked about another value in a custom field that was deleted a
   expect(await held(person)).toMatchObject({ title: 'Chef' });
 });
 
-test('a change between the hire and the first look counts', async () => {
+test.each([
+  ['the first look', async () => undefined],
+  [
+    'the employee is first shown',
+    async (person: Person) => {
+      world.removeEmployee(person);
+      expect(await run()).toMatchObject({ counts: { skipped: 1 } });
+      world.returnEmployee(person);
+    },
+  ],
+])('a change between the hire and %s counts', async (_until, happens) => {
   const person = await open(['title']);
   const change = { kind: 'create', fields: { title: 'Cook', startDate: START }, reference: 'r' };
   await insertPlan(store(), refOf(person), { mappingHash: 'one', change });
   atPartner(person, { title: 'Chef' });
+  await happens(person);
   await run();
   expect(await held(person)).toMatchObject({ title: 'Chef' });
 });
