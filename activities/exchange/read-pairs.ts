@@ -38,6 +38,7 @@ import {
   readSides,
   scopeOf,
   type UnreadRecord,
+  withExpected,
 } from './read-sides.ts';
 
 /** One pair as both sides were just read, and the plan made from it. */
@@ -109,9 +110,14 @@ function hasNews({ state, found }: ReadPair): boolean {
 async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
   const { deps, key } = context;
   const sinceRead = startClock();
-  const { readAt, partner, hris } = await readSides(deps.store, context, pairs);
+  const { readAt, partner: shown, hris } = await readSides(deps.store, context, pairs);
   const ids = pairs.map(({ pairId }) => pairId);
   const states = await readPairStates(deps.store, key, ids);
+  const basesOf = (index: number) => {
+    const { settles_at, bases } = states.get(ids[index] ?? '') ?? UNKNOWN_PAIR;
+    return readAt <= settles_at ? {} : bases;
+  };
+  const partner = await withExpected(context, shown, basesOf);
   const open = Map.groupBy(await openConflicts(deps.store, key, ids), (row) => row.pair_id);
   const jobs = await readJobRecords(context, partner);
   const identities = fieldIdentities(context.mapping, context.connection.tenant.hris.connection, context.defined);
@@ -126,11 +132,11 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
     };
     const held = hris[index];
     const isAnother = await isAnotherNow(context, known, held);
-    const shown = { jobs, identities, fetched: partner[index] ?? {}, held, isAnother };
+    const both = { jobs, identities, fetched: partner[index] ?? {}, held, isAnother };
     const found =
       readAt <= known.state.settles_at
         ? { settles: true as const }
-        : judge(context, known, shown, await readHired(context, known));
+        : judge(context, known, both, await readHired(context, known));
     read.push({ ...known, found });
   }
   return read;

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
-import { amendsOnly, exchangedFields, flowOf, sayToPartner } from '../../src/exchange/see-fields.ts';
+import { amendsOnly, EMPTY_FORM, exchangedFields, flowOf, sayToPartner } from '../../src/exchange/see-fields.ts';
 import type { Employee, EmployeeFields } from '../../src/hire/hire.ts';
 import type { Requisitions } from '../../src/hris/port.ts';
 import { isUnread, readApart } from '../../src/hris/read-many.ts';
@@ -20,7 +20,7 @@ import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
 import { entityOf, type StreamName } from '../../src/streams/streams.ts';
 import { isEmpty } from '../../src/values/transforms.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
-import { definitionsInUse, lacksValues, ownValues, withFieldValues } from '../fields/custom-fields.ts';
+import { definitionsInUse, lacksValues, ownValues, showsField, withFieldValues } from '../fields/custom-fields.ts';
 import { type Fetched, fetchJobCandidates, readInHalves } from '../presence/fetch-job-candidates.ts';
 
 /** Everything that one step of a run needs to read and write its pairs. */
@@ -209,14 +209,45 @@ async function withUnshown(
   fetched: FetchedRecord,
   held: HeldRecord | UnreadRecord | undefined,
 ): Promise<FetchedRecord> {
-  const { candidate, jobCandidate } = fetched.sources ?? {};
-  if (candidate === undefined || jobCandidate === undefined) return fetched;
-  const mappings = Object.values(connection.exchanges);
   const fields = held === undefined || 'failed' in held ? {} : held.fields;
-  const isHeld = mappings
+  const isHeld = Object.values(connection.exchanges)
     .flatMap(exchangedFields)
     .some((field) => mayWin(field) && !isEmpty(fields[field.target] ?? undefined));
-  if (!isHeld && !lacksValues(connection.partner)) return fetched;
+  return isHeld || lacksValues(connection.partner) ? withValues(connection, fetched) : fetched;
+}
+
+/**
+ * The same for values that both sides held when they last agreed, and that no record of this reading shows: only then
+ * it makes a call.
+ */
+export async function withExpected(
+  { connection, mapping, entity }: ExchangeContext,
+  partner: readonly FetchedRecord[],
+  basesOf: (index: number) => Readonly<Record<string, string>>,
+): Promise<readonly FetchedRecord[]> {
+  if (entity === 'job') return partner;
+  const doesShow = (one: FetchedRecord, field: CompiledField): boolean => {
+    const { candidate, jobCandidate } = one.sources ?? {};
+    if (candidate === undefined || jobCandidate === undefined) return false;
+    return ownFields(field).some((wanted) => showsField({ candidate, jobCandidate }, wanted));
+  };
+  const isShown = (field: CompiledField): boolean =>
+    !lacksValues(connection.partner) && partner.some((one) => doesShow(one, field));
+  const hidden = exchangedFields(mapping).filter((field) => ownFields(field).length > 0 && !isShown(field));
+  const limit = pLimit(AT_ONCE);
+  const whole = partner.map((one, index) => {
+    const isExpected = ({ target }: CompiledField) => (basesOf(index)[target] ?? EMPTY_FORM) !== EMPTY_FORM;
+    const lacks = hidden.some((field) => isExpected(field) && !doesShow(one, field));
+    return limit(async () => (lacks ? withValues(connection, one) : one));
+  });
+  return Promise.all(whole);
+}
+
+/** The record of an application with the values that it does not show. */
+async function withValues(connection: Connection, fetched: FetchedRecord): Promise<FetchedRecord> {
+  const { candidate, jobCandidate } = fetched.sources ?? {};
+  if (candidate === undefined || jobCandidate === undefined) return fetched;
+  const mappings = Object.values(connection.exchanges).map((one) => ({ fields: exchangedFields(one) }));
   try {
     const shown = await withFieldValues(connection, mappings, { candidate, jobCandidate });
     return { ...fetched, sources: { ...fetched.sources, candidate: shown } };
@@ -225,10 +256,18 @@ async function withUnshown(
   }
 }
 
+/** The candidate's own custom fields that a rule takes its value from. */
+function ownFields({ from }: CompiledField): string[] {
+  return from.flatMap((path) =>
+    'customField' in path && path.source === 'candidate' && path.of === undefined ? [path.customField] : [],
+  );
+}
+
 /** A custom field of the candidate whose value at the partner counts beside the HR system's. */
 function mayWin(field: CompiledField): boolean {
+  const { owner, report = false } = flowOf(field);
   const isCustom = pathsRead(field).some((path) => 'customField' in path && path.source === 'candidate');
-  return isCustom && flowOf(field).owner !== 'hris';
+  return isCustom && (owner !== 'hris' || report);
 }
 
 /** The pair's employee; pairs of candidates always name one. */

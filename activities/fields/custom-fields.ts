@@ -362,14 +362,14 @@ const COMPLETE_RECORDS = 3;
  */
 export async function withFieldValues(
   connection: Pick<Connection, 'partner' | 'log'>,
-  mappings: readonly Mapping[],
-  shown: { candidate: Fields; jobCandidate: Fields },
+  mappings: readonly Pick<Mapping, 'fields'>[],
+  shown: Shown,
 ): Promise<Fields> {
   const { candidate, jobCandidate } = shown;
   const read = mappings.flatMap(({ fields }) => fields.flatMap(pathsRead));
   const paths = read.flatMap((path) => ('customField' in path ? [path] : []));
   const lists = new Set(paths.flatMap(({ of }) => (of === undefined ? [] : [of.list])));
-  const fields = { ...fieldsOf(jobCandidate['customFields']), ...fieldsOf(candidate['customFields']) };
+  const fields = shownFields(shown);
   const known = showing.get(connection.partner) ?? { paths: new Set(), complete: 0 };
   showing.set(connection.partner, known);
   const unseen = paths.filter(({ source, of, customField, text }) => {
@@ -397,6 +397,21 @@ export async function withFieldValues(
 }
 
 type Fields = Record<string, unknown>;
+
+/** The records that may show a candidate's custom fields (section 2.4). */
+interface Shown {
+  candidate: Fields;
+  jobCandidate: Fields;
+}
+
+function shownFields({ candidate, jobCandidate }: Shown): Fields {
+  return { ...fieldsOf(jobCandidate['customFields']), ...fieldsOf(candidate['customFields']) };
+}
+
+/** Whether the records show this custom field, with a value or without. */
+export function showsField(shown: Shown, wanted: string): boolean {
+  return isAmong(shownFields(shown), wanted);
+}
 
 /** The custom fields that a record shows. */
 function fieldsOf(shown: unknown): Fields {
