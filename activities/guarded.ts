@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { hrisHold } from '../src/hire/holds.ts';
+import { normalized } from '../src/in-words.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { listHires } from '../src/store/hires.ts';
 import { closeTenantHolds, openHold, tenantsHeldLike } from '../src/store/holds.ts';
@@ -222,8 +223,7 @@ function compareJob(job: Record<string, unknown>, known: Record<string, unknown>
 
 function normalise(value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number') return '';
-  return String(value)
-    .normalize('NFKC')
+  return normalized(String(value), 'NFKC')
     .replace(/[\s\p{Cf}]+/gu, ' ')
     .trim()
     .toLowerCase();

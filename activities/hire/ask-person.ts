@@ -11,6 +11,7 @@ import {
 } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
+import { normalized } from '../../src/in-words.ts';
 import type { Employed, Person, Refusal } from '../../src/person/person.ts';
 import { lastRestoredAt } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
@@ -191,7 +192,7 @@ async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: 
   // Hashes of the keys, folded as the HRIS kinds compare text; the values themselves are never stored.
   const keys = identityKeys(fields).map((key) => {
     const words = key.by === 'email' ? [key.value] : [key.givenName, key.familyName, key.birthDate];
-    const folded = words.map((text) => text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
+    const folded = words.map((text) => normalized(text, 'NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
     return createHmac('sha256', store.installationId)
       .update(JSON.stringify([key.by, ...folded]))
       .digest('base64url');

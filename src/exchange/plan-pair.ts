@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
+import { normalized } from '../in-words.ts';
 import type { Echo, Echoes, PairState, SentForms } from '../store/exchange-pairs.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { ConflictKind, FieldConflictRow } from '../store/stream-tables.ts';
@@ -432,7 +433,7 @@ function decimalsIn(digits: string): number {
 }
 
 function foldText(text: string): string {
-  return text.normalize('NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
+  return normalized(text, 'NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 
 function formIn(seen: Seen): string | undefined {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Change, EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
+import { normalized } from '../in-words.ts';
 import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
 import { decodeCustomFields, encodeValue } from '../mapping/custom-fields.ts';
 import { applies, evaluateField, type Refusal, valueBack } from '../mapping/evaluate.ts';
@@ -177,9 +178,9 @@ export function formOf(salt: string, value: FieldValue | undefined): string {
  * candidate's e-mail address, which the hiring platform stores in lower case (section 2.3).
  */
 function plainly(field: CompiledField, value: FieldValue): FieldValue {
-  if (Array.isArray(value)) return value.map((item) => bareText(item.normalize('NFC')));
+  if (Array.isArray(value)) return value.map((item) => bareText(normalized(item, 'NFC')));
   if (typeof value !== 'string') return value;
-  const text = bareText(value.normalize('NFC'));
+  const text = bareText(normalized(value, 'NFC'));
   const [path] = field.from;
   const isAddress = path !== undefined && 'field' in path && path.source === 'candidate' && path.field === 'email';
   return isAddress ? text.toLowerCase() : text;

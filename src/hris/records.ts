@@ -1,12 +1,13 @@
 import { dayOf } from '../day-of.ts';
 import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found, NameParts } from '../hire/hire.ts';
+import { normalized } from '../in-words.ts';
 import type { Amendment, EmployeeRecord, FieldDef } from './port.ts';
 import type { ReadFields } from './read-cell.ts';
 
 /** Text for comparison, ignoring case, blanks and Unicode form. */
 export function foldText(text: string): string {
-  return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  return normalized(text, 'NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
 /** Whether a record matches a search. Compared here, so that no server's filter decides on identity. */
@@ -187,7 +188,7 @@ export function withoutValues(said: string, sent: readonly unknown[]): string {
 }
 
 function inOneForm(text: string): string {
-  return text.normalize('NFC').replaceAll(/\p{Cc}+/gu, ' ');
+  return normalized(text, 'NFC').replaceAll(/\p{Cc}+/gu, ' ');
 }
 
 /** So many pieces in one pattern: one that is too large is refused, by an error that quotes the values. */

@@ -1,4 +1,5 @@
 import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
+import { normalized } from '../in-words.ts';
 import { applyTransforms, isEmpty, type TemplatePart, undoTransforms, type Value } from '../values/transforms.ts';
 
 import type { CompiledCondition, CompiledField, TableColumn, TableRows } from './compile-rule.ts';
@@ -95,7 +96,7 @@ function holds({ path, values, present }: CompiledCondition, sources: MappingSou
 
 /** A letter with an accent is one character or two, and people see no difference. */
 function composed(value: string | number | boolean): string {
-  return String(value).normalize('NFC');
+  return normalized(String(value), 'NFC');
 }
 
 function readAll(

@@ -1,3 +1,4 @@
+import { normalized } from '../in-words.ts';
 import { type Value, withoutEdges } from '../values/transforms.ts';
 
 /** One kind of record that a mapping may read. */
@@ -328,7 +329,7 @@ export function bareText(text: string): string {
 
 /** Folds a label so that labels compare as people read them. */
 export function foldLabel(label: string): string {
-  return label.normalize('NFC').trim().toLowerCase();
+  return normalized(label, 'NFC').trim().toLowerCase();
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -2,6 +2,7 @@ import { withFieldValues } from '../../activities/fields/custom-fields.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { defaultColumns, fieldDefs } from '../hris/option-types.ts';
 import type { OwnColumn, OwnTable } from '../hris/sql/describe.ts';
+import { normalized } from '../in-words.ts';
 import { createLogger } from '../log.ts';
 import { evaluateField } from '../mapping/evaluate.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
@@ -97,8 +98,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map(
 const WHOSE = /^(employee|emp|person|personal|staff|worker|hr|candidate|private|home|work|job)(?=.{3})/;
 
 function folded(name: string): string {
-  return name
-    .normalize('NFKD')
+  return normalized(name, 'NFKD')
     .toLowerCase()
     .replaceAll(/ä/g, 'ae')
     .replaceAll(/[^a-z0-9]/g, '');

@@ -1,5 +1,6 @@
 import type { Decisions } from '../hire/answers.ts';
 import type { FindKey, Found, KnownEmployee } from '../hire/hire.ts';
+import { normalized } from '../in-words.ts';
 
 export type Rung = FindKey['by'];
 
@@ -218,8 +219,7 @@ export function isSameName(one: Pick<PersonName, 'name'>, other: Pick<PersonName
 
 /** Ignores case, accents, dashes, blanks and the order, which differ between systems without meaning. */
 function fold(text: string): string {
-  const words = text
-    .normalize('NFKD')
+  const words = normalized(text, 'NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .split(/[\s\p{Pd}'’.,]+/u);

@@ -1,3 +1,5 @@
+import { normalized } from '../in-words.ts';
+
 /** Which jobs a tenant takes, by exactly one of these criteria. */
 export interface JobScope {
   /** Job ids. */
@@ -36,5 +38,5 @@ function meaningOf({ jobs, countries, teams, customField }: JobScope): { criteri
 
 /** Folds text, because people write these values by hand. */
 function fold(text: string): string {
-  return text.normalize('NFC').trim().toLowerCase();
+  return normalized(text, 'NFC').trim().toLowerCase();
 }

@@ -5,6 +5,7 @@ import type Countries from 'i18n-iso-countries';
 import type * as Phones from 'libphonenumber-js';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
+import { normalized } from '../in-words.ts';
 import { instantOf } from '../partner/contract/shapes.ts';
 
 const require = createRequire(import.meta.url);
@@ -156,7 +157,7 @@ function each(change: (text: string, option: unknown) => Transformed): Transform
  */
 function toLogin(text: string): Transformed {
   const { default: anyAscii } = require('any-ascii') as typeof AnyAscii;
-  const parts = anyAscii(text.normalize('NFC'))
+  const parts = anyAscii(normalized(text, 'NFC'))
     .toLowerCase()
     .replaceAll(/[^0-9a-z._@-]+/g, '')
     .split('@')
@@ -230,8 +231,7 @@ function toCountry(text: string): Transformed {
 
 /** A name in its usual form: one blank between parts, no invisible characters around them, composed letters. */
 function toName(text: string): string {
-  return text
-    .normalize('NFC')
+  return normalized(text, 'NFC')
     .replaceAll(/[\u200b\u2060\ufeff]/gu, '')
     .replaceAll(/\s+/gu, ' ')
     .trim();
@@ -277,7 +277,7 @@ function toOption(text: string, option: unknown): Transformed {
 }
 
 function folded(text: string): string {
-  return text.normalize('NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
+  return normalized(text, 'NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 
 function parseList(text: string): Transformed {

@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
+import { normalized } from '../../in-words.ts';
 import { type Column, fieldDefs } from '../option-types.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { type SharedWork, shareWork } from '../read-many.ts';
@@ -225,7 +226,7 @@ const RUNS = [
  * are dropped.
  */
 function seen(text: string): string {
-  return text.normalize('NFKC').replace(/^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]+/u, '');
+  return normalized(text, 'NFKC').replace(/^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]+/u, '');
 }
 
 /** Why a cell cannot hold a text; undefined if it can. */

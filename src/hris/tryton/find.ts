@@ -1,4 +1,5 @@
 import type { EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
+import { normalized } from '../../in-words.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { foundBy, hasEnded, refOf } from '../records.ts';
@@ -176,7 +177,7 @@ function refIn({ id, 'party.': { code } }: EmployeeRow): EmployeeRef {
 }
 
 function folded(value: string): string {
-  return value.normalize('NFC').trim().toLowerCase();
+  return normalized(value, 'NFC').trim().toLowerCase();
 }
 
 /** A stored contact mechanism or address. */
