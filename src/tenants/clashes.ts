@@ -48,13 +48,14 @@ export function otherSystems(loaded: readonly Loaded[]): Problem[] {
 /**
  * Reports tenants of one company that have separate HR systems but may take the same jobs. Chance then decides which
  * tenant hires a person, and the other tenant asks (PERSON_HIRED_ELSEWHERE). One HR system under two names is reported
- * as well.
+ * as well, and one custom field for the requisitions of two.
  */
 export function overlaps(loaded: readonly Loaded[]): Problem[] {
   const systems = compareSystems();
   return beside(readOnes(loaded), companyOf, (one, other) => {
     const isShared = one.tenant.hris.connection === other.tenant.hris.connection;
     if (!isShared && systems(one, other).length === 0) return [twiceNamed(one, other)];
+    if (!isShared && isSameReference(one, other)) return [sharedReference(one, other)];
     if (isShared || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
     const text =
       `"${one.tenant.tenant}" and "${other.tenant.tenant}" belong to one company and may take the same jobs, so ` +
@@ -72,6 +73,20 @@ function twiceNamed(one: Read, other: Read): Problem {
     `"${other.tenant.tenant}" of one company describe it. If so, give both the same hris.connection, and scopes with ` +
     'no value in common: under two names a person of both is taken for two, and somebody is asked about each.';
   return atConnection(one, text);
+}
+
+function isSameReference(one: Read, other: Read): boolean {
+  const { requisitions } = one.tenant;
+  return requisitions !== undefined && requisitions.reference === other.tenant.requisitions?.reference;
+}
+
+/** A job is found by the id in that field, whoever made it. */
+function sharedReference(one: Read, other: Read): Problem {
+  const text =
+    `"${one.tenant.tenant}" and "${other.tenant.tenant}" of one company keep the ids of their requisitions in one ` +
+    `custom field (${one.tenant.requisitions?.reference}). If an id may mean another position in the other HR ` +
+    'system, the values of one are written to the job of the other: give each a custom field of its own.';
+  return problemAt(one.source, ['requisitions', 'reference'], text);
 }
 
 function readOnes(loaded: readonly Loaded[]): Read[] {

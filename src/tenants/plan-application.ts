@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findHrisAdapter } from '../hris/registry.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
-import { countPeopleOf } from '../store/change-hris.ts';
+import { countPeopleOf, readBoundToHris } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, differencesOf, hrisSystem, type Loaded, otherSystems, overlaps } from './clashes.ts';
@@ -32,6 +32,8 @@ export interface PlannedTenant extends Application {
     to: string;
     /** People known in the HR system before: linked employees and recorded people. */
     people: number;
+    /** Jobs made from the requisitions of that HR system. */
+    requisitions: number;
     /** Other tenants that keep the old connection. */
     sharedWith: string[];
   };
@@ -84,7 +86,7 @@ export async function planDefinition(store: Store, definition: Files): Promise<P
   return { ...applicationOf(tenant, applied), ...(await otherHris(store, tenant, applied, fleet)) };
 }
 
-/** Describes the change if the tenant moves to another HR system while people are known in the old one. */
+/** Describes the change if the tenant moves to another HR system while people or requisitions of the old are known. */
 async function otherHris(
   store: Store,
   { tenant: tenantId, hris: now }: Tenant,
@@ -96,12 +98,13 @@ async function otherHris(
   const isSame = differencesOf(hrisSystem(before), hrisSystem(now)).length === 0;
   if (isSame && before.connection === now.connection) return {};
   const people = await countPeopleOf(store, tenantId, before.connection);
-  if (people === 0) return {};
+  const { requisitions } = await readBoundToHris(store, tenantId);
+  if (people + requisitions === 0) return {};
   const sharedWith = fleet
     .flatMap(({ tenant }) => tenant ?? [])
     .filter((one) => one.tenant !== tenantId && one.hris.connection === before.connection)
     .map((one) => one.tenant);
-  return { hris: { from: before.connection, to: now.connection, people, sharedWith } };
+  return { hris: { from: before.connection, to: now.connection, people, requisitions, sharedWith } };
 }
 
 type Applied = ReadonlyMap<string, AppliedTenant>;

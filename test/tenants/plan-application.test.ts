@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants, removeTenant } from '../../src/store/applied-tenants.ts';
+import { linkRequisition } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { startWithFolder } from '../../src/tenants/current-tenants.ts';
 import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
@@ -56,6 +57,10 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     const [, connection = ''] = /connection: ([\w-]+)/.exec(Object.values(before?.files ?? {}).join()) ?? [];
     await put('acme.yaml', ACME.replace(`connection: ${connection}`, 'connection: another'));
     expect((await plan(store)).applications).toEqual([expect.not.objectContaining({ hris: expect.anything() })]);
+    // The ids of requisitions mean other positions there, and their jobs would get the values of those.
+    await linkRequisition(store, { tenant_id: 'acme', requisition_id: 'R-1' }, '501');
+    const [moved] = (await plan(store)).applications;
+    expect(moved).toMatchObject({ hris: { from: connection, to: 'another', people: 0, requisitions: 1 } });
     const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
     await linkPerson(store, who('88', connection), ref, { id: '7' });
     const { applications } = await plan(store);

@@ -69,6 +69,18 @@ test('is refused when it shares its HR system and one of the two does not name i
   );
 });
 
+test('two HR systems of one company with the ids of their requisitions in one custom field are warned about', async () => {
+  const { store } = await freshStore('sqlite');
+  const warnings = async () => (await planApplication(store, dir, { secrets: 'skip' })).warnings;
+  const section = (field: string) => `requisitions: { reference: "${field}" }\n`;
+  const other = BETA.replace('connection: acme-hr', 'connection: beta-hr').replace('hr.sqlite', 'other.sqlite');
+  await put('acme.yaml', `${ACME}scope: { jobs: ["1"] }\n${section('7001')}`);
+  await put('beta.yaml', `${other}scope: { jobs: ["2"] }\n${section('7001')}`);
+  expect(await warnings()).toEqual([expect.stringContaining('in one custom field (7001)')]);
+  await put('beta.yaml', `${other}scope: { jobs: ["2"] }\n${section('7002')}`);
+  expect(await warnings()).toEqual([]);
+});
+
 test('two tenants of one company with HR systems of their own may overlap, with a warning', async () => {
   const { store } = await freshStore('sqlite');
   const own = BETA.replace('acme-hr', 'beta-hr').replace('hr.sqlite', 'beta.sqlite');
