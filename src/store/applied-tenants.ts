@@ -200,9 +200,9 @@ function hrisChanged(tenantId: string, { from, to }: { from: string; to: string 
   return rejected(
     'HRIS_CHANGED',
     `Tenant ${tenantId} has people or requisitions in the HR system "${from}", and its file now names "${to}". ` +
-      'Nothing was applied. Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name ' +
-      'or address) or --hris new (another HR system: nobody in the old one is touched, and a hold asks about ' +
-      'people hired again).',
+      'Nothing was applied. Say what that means: hirebridge tenant apply --hris keep (the same HR system under ' +
+      'another name or address) or --hris new (another HR system: nobody in the old one is touched, and a hold asks ' +
+      'about people hired again).',
   );
 }
 
