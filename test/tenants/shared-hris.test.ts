@@ -69,7 +69,7 @@ test('is refused when it shares its HR system and one of the two does not name i
   );
 });
 
-test('two HR systems of one company with the ids of their requisitions in one custom field are warned about', async () => {
+test('two HR systems of one company with their ids of requisitions in one field are warned about', async () => {
   const { store } = await freshStore('sqlite');
   const warnings = async () => (await planApplication(store, dir, { secrets: 'skip' })).warnings;
   const section = (field: string) => `requisitions: { reference: "${field}" }\n`;

@@ -118,7 +118,7 @@ test('one person whom the partner refuses in its own words keeps no other from b
   ]);
 });
 
-test('where a flow is not shown, one person is asked for, all are told, and all are assigned once it is back', async () => {
+test('where a flow is not shown, one is asked for, all are told, and all are assigned once it is back', async () => {
   const { run, applied, assigned, store, partnerSays, flow } = await flowWorld();
   const people = (await applied()).length;
   let asked = 0;

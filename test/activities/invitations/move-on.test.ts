@@ -61,7 +61,7 @@ test('whoever completes the flow goes on to the next stage once, and whoever fai
   );
 });
 
-test('who has another application in the stage goes on with the one of the flow, in whatever order they are listed', async () => {
+test('who has two applications in the stage goes on with that of the flow, in whatever order they are', async () => {
   const { run, ids, finish, moves, moved, applied, partnerSays, sandbox } = await moveWorld({ jobs: 2 });
   const [one = ''] = ids;
   const { candidate_details: person, jobCandidateDetails: first } =
