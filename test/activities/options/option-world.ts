@@ -112,10 +112,8 @@ export async function optionWorld(asked: Asked = {}) {
     },
     withoutField: () => void tenant.options.shift(),
     /** Another list for the field, or another HR system with a list of the same name. */
-    follow: (list: string, name: string) => {
-      Object.assign(tenant.options[0] ?? {}, { list });
-      Object.assign(tenant.hris, { connection: name });
-    },
+    follow: (list: string, connection: string) =>
+      void Object.assign(tenant, { options: [{ customField: fieldId, list }], hris: { ...tenant.hris, connection } }),
     withoutOptions: () => void Reflect.deleteProperty(tenant, 'options'),
     calls: async () => (await sandbox.control.ledger({ kind: 'request' })).length,
     /** Records that the write log tells of, by target and outcome. */
