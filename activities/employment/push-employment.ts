@@ -20,7 +20,15 @@ import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { hintRunning } from '../connections.ts';
 import { encodeTargets, ownValues } from '../fields/custom-fields.ts';
 import { isOfAnother, OF_ANOTHER } from '../hire/read-employee.ts';
-import { assertOurs, createFailures, noted, type PushContext, tell, type Verdict } from '../push/push-context.ts';
+import {
+  assertOurs,
+  createFailures,
+  type Failures,
+  noted,
+  type PushContext,
+  tell,
+  type Verdict,
+} from '../push/push-context.ts';
 
 /** The stream that exchanges fields; it gets hints about employees to read again. */
 const FIELDS = 'employees';
@@ -126,7 +134,7 @@ async function readEach(
 async function pushPage(
   context: PushContext,
   { employees, unread = [], isNews }: Page,
-  failures: ReturnType<typeof createFailures>,
+  failures: Failures,
 ): Promise<Verdict[]> {
   const { store } = context.deps;
   const { tenantId, stream } = context.key;

@@ -121,6 +121,8 @@ export const SUPERSEDED = 'RUN_SUPERSEDED';
 /** After so many failures in a row, the other side is to blame and not the records. */
 const MOST_FAILURES = 3;
 
+export type Failures = ReturnType<typeof createFailures>;
+
 /**
  * Lets a pass go on after a record that fails for a while, so that it stops no other record. `end` throws the first
  * failure, so that the pass is tried again for such records once it is through.

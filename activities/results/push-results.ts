@@ -16,7 +16,15 @@ import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { candidateOfReference, ifShown, shownId } from '../invitations/ask-partner.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
-import { assertFew, assertOurs, createFailures, noted, type PushContext, tell } from '../push/push-context.ts';
+import {
+  assertFew,
+  assertOurs,
+  createFailures,
+  type Failures,
+  noted,
+  type PushContext,
+  tell,
+} from '../push/push-context.ts';
 
 /**
  * Writes results of interviews and assessment flows to custom fields of the candidate, by the tenant's rules. Values
@@ -38,7 +46,8 @@ export async function pushResults(context: PushContext): Promise<boolean> {
   const isWhole = !context.hinted || hints.some(({ recordId }) => isOfAny(recordId));
   const named = new Set(hints.map(({ recordId }) => recordId));
   const looked = isWhole ? rules : rules.filter(({ assessment }) => named.has(assessment ?? ''));
-  const results = await readResults(context, looked);
+  const failures = createFailures();
+  const results = await readResults(context, looked, failures);
   beat();
   const people = await readPeople(context, results);
   beat();
@@ -49,7 +58,6 @@ export async function pushResults(context: PushContext): Promise<boolean> {
     `Results of ${replaced} people would replace another value in a custom field, more than ${MOST_REPLACED}. ` +
     'None was written.';
   await assertFew(context, { fresh: replaced, most: MOST_REPLACED, code: 'MASS_RESULTS', message });
-  const failures = createFailures();
   const due = people.filter(({ missing }) => missing.length > 0);
   for (const some of batchesOf(due, AT_ONCE)) {
     await failures.sendApart(
@@ -84,22 +92,25 @@ interface Result {
   id: string;
 }
 
-async function readResults(context: PushContext, rules: readonly Rule[]): Promise<Result[]> {
+async function readResults(context: PushContext, rules: readonly Rule[], failures: Failures): Promise<Result[]> {
   const results: Result[] = [];
   for (const [of, some] of Map.groupBy(rules, ({ assessment, flow }) => assessment ?? Number(flow))) {
     const { partner } = context.connection;
-    const listed = await ifShown<Listed>(
-      typeof of === 'number'
-        ? partner.readAll(contract.assessmentFlows.listCandidates, { params: { id: of } }, BULK)
-        : partner.readAll(contract.assessments.listCandidates, { params: { assessmentId: of } }, BULK),
+    const read = await failures.tryOne(() =>
+      ifShown<Listed>(
+        typeof of === 'number'
+          ? partner.readAll(contract.assessmentFlows.listCandidates, { params: { id: of } }, BULK)
+          : partner.readAll(contract.assessments.listCandidates, { params: { assessmentId: of } }, BULK),
+      ),
     );
-    if (listed === undefined) {
+    if ('failed' in read) continue;
+    if (read.done === undefined) {
       const [what, id] = typeof of === 'number' ? ['flow', `flow ${of}`] : ['assessment', `assessment ${of}`];
       const reason = `the hiring platform shows no such ${what}; correct results in the tenant file`;
       tell(context, id, 'quarantined', reason);
       continue;
     }
-    const { items, unreadable } = listed;
+    const { items, unreadable } = read.done;
     for (const { id, index, reason } of unreadable)
       tell(context, id ?? `entry ${index + 1} of ${of}`, 'quarantined', reason);
     const applications = await applicationsOf(context, of, items);

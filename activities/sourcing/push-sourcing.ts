@@ -31,6 +31,7 @@ import {
   type Credits,
   createFailures,
   creditsOf,
+  type Failures,
   isHeldBack,
   leftMs,
   noted,
@@ -58,11 +59,11 @@ export async function pushSourcing(context: PushContext): Promise<void> {
         'Add "sourcing: { rules: [{ on: { campaign: ID }, job: ID }], consent: { customField: ID } }" and apply it.',
     );
   const sent = await readSentLeads(deps.store, key.tenantId);
-  const { leads, left } = await readLeads(context, settings, sent);
+  const failures = createFailures();
+  const { leads, left } = await readLeads(context, settings, sent, failures);
   beat();
   const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, [...leads, ...sent]);
   const run: Run = { ...context, settings, now, credits: { isOut: false, mayTry: true } };
-  const failures = createFailures();
   /** A lead about whom the partner refuses a call is told, and stops no other. */
   const each = (lead: LeadOfJob, work: () => Promise<void>) =>
     failures.tryOne(async () => {
@@ -140,7 +141,7 @@ function tell(run: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?: string)
 // Leads that the rules name.
 
 /** `left`: leads with an unanswered request that no rule names any more. */
-async function readLeads(context: PushContext, { rules, country }: Settings, sent: SentLead[]) {
+async function readLeads(context: PushContext, { rules, country }: Settings, sent: SentLead[], failures: Failures) {
   const { deps, connection, key } = context;
   const found = new Map<string, Lead>();
   const shown = new Map<string, Contact>();
@@ -148,11 +149,14 @@ async function readLeads(context: PushContext, { rules, country }: Settings, sen
   for (const campaignId of new Set([...ruled.keys(), ...sent.flatMap((one) => one.campaignId ?? [])])) {
     const params = { campaignId: Number(campaignId) };
     // A deleted campaign does not stop the others.
-    const listed = await ifShown(connection.partner.readAll(contract.campaigns.listLeads, { params }));
-    const { items, unreadable } = listed ?? { items: [], unreadable: [] };
+    const read = await failures.tryOne(() =>
+      ifShown(connection.partner.readAll(contract.campaigns.listLeads, { params })),
+    );
+    if ('failed' in read) continue;
+    const { items, unreadable } = read.done ?? { items: [], unreadable: [] };
     const some = ruled.get(campaignId) ?? [];
     const reason = 'the hiring platform shows no such campaign; correct sourcing.rules';
-    if (listed === undefined && some.length > 0) tellOf(context, `campaign ${campaignId}`, 'quarantined', reason);
+    if (read.done === undefined && some.length > 0) tellOf(context, `campaign ${campaignId}`, 'quarantined', reason);
     for (const { id, index, reason } of unreadable)
       tellOf(context, id ?? `lead ${index + 1} of campaign ${campaignId}`, 'quarantined', reason);
     for (const item of items) shown.set(String(item.leadId), contactOf(item, country));

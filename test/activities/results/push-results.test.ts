@@ -134,6 +134,18 @@ test('a person whose values are always answered with an error keeps no other fro
   expect(await shown(trio[0])).toEqual([50, undefined]);
 });
 
+test('an assessment whose list is always answered with an error keeps back no result of another rule', async () => {
+  const { run, interview, shown, trio, sandbox, flow, one } = await resultsWorld();
+  await interview(trio[0], 71);
+  await sandbox.partner.assessmentFlows.assign({ params: { id: flow }, body: { jobCandidateId: trio[1].id } });
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'server-error', on: LIST, holding: one }] });
+  await expect(run('one', { tries: 2 })).rejects.toThrow('came to no end');
+  expect(await shown(trio[1])).toEqual([undefined, 'NOT_STARTED']);
+  await sandbox.control.act('setFaults', { faults: [] });
+  await run('one');
+  expect(await shown(trio[0])).toEqual([71, undefined]);
+});
+
 test('of two results without a time the same one counts, in whatever order they are listed', async () => {
   const { run, shown, calls, sandbox, trio, flow, partnerSays } = await resultsWorld();
   const body = { jobCandidateId: trio[0].id };

@@ -357,6 +357,16 @@ test('who was sent without an answer and is shown nowhere is told until they are
   expect([await rows(), await outcomesOf(store)]).toMatchObject([[{ state: 'done' }], ['create done']]);
 });
 
+test('a campaign whose leads are always answered with an error keeps back no lead of another', async () => {
+  const { run, lead, made, sandbox } = await sourcingWorld({ gone: ['987654'] });
+  const start = await made();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT });
+  const bad = { kind: 'server-error', on: 'campaigns.listLeads', holding: '/987654/' } as const;
+  await sandbox.control.act('setFaults', { faults: [bad] });
+  await expect(run('one', { tries: 2 })).rejects.toThrow('came to no end');
+  expect((await made()).applications).toBe(start.applications + 1);
+});
+
 test('a campaign that is deleted is told, and the leads of the others become candidates', async () => {
   const { run, lead, made, store } = await sourcingWorld({ gone: ['999999'] });
   await lead({ email: 'ada@example.com', consentAt: CONSENT });
