@@ -8,7 +8,11 @@ export const bug: PlantedBug = {
       find: '    if (raw.length === 0 && page > paging.firstPage) break;\n',
       replace: '',
     },
-    { file: 'src/partner/client/pages.ts', find: 'if (raw.length === 0 || isLast(', replace: 'if (isLast(' },
+    {
+      file: 'src/partner/client/pages.ts',
+      find: '    if (raw.length === 0) break;\n    if (!isLast(',
+      replace: '    if (!isLast(',
+    },
     {
       file: 'src/partner/client/pages.ts',
       find: '  if (raw.length === 0) return undefined;\n',

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/partner/client/read-answer.ts',
-      find: '    hint: code === undefined ? undefined : hints[code],',
+      find: "    hint: hints[code ?? ''] ?? (answer.status === 400 ? otherNames(endpoint, code, fields) : undefined),",
       replace: '    hint: refused.message ?? undefined,',
     },
   ],
