@@ -434,9 +434,8 @@ export const holdCatalogue = {
       `The hiring platform refuses the Employee ID on enrolment ${onboardingCandidateId} ` +
       `(${refusal}, ${status ?? 'status unknown'}).`,
     asks:
-      'If this partner has other names for status and Employee ID, set partner.overrides.externalStatusBody in the ' +
-      'tenant file; if it takes none there, set writeBack.customField as the place for it. Apply it, then answer ' +
-      'retry; or keep to end the hire as it is.',
+      'If its names differ, set partner.overrides.externalStatusBody; if it takes none there, writeBack.customField. ' +
+      'Apply that, then answer retry; or keep to end the hire as it is.',
   },
   WRITE_BACK_NOT_VERIFIED: {
     scope: 'hire',
@@ -444,10 +443,7 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, targets }: OfHire & { targets: string[] }) =>
       `The hiring platform accepted the values written back for job candidate ${jobCandidateId} but does not ` +
       `show them (${targets.join(', ')}).`,
-    asks:
-      'Look there. If the external status is there, but in another place of its answers, set ' +
-      'partner.overrides.externalStatusAt in the tenant file and apply it. Then answer retry; or keep to end the ' +
-      'hire as it is.',
+    asks: 'Look there; if it is shown, set partner.overrides.externalStatusAt. Then answer retry; or keep to end it.',
   },
   TOO_MANY_CANCELLATIONS: {
     scope: 'hire',

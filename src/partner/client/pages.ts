@@ -233,10 +233,10 @@ const LOOKS = 3;
 
 /**
  * Most lists do not show how their pages are counted. A partner may call the first page 0: our first page is then its
- * second, and nobody on the first is ever read. Such a list ends with an empty page, or by its flag, while its total, if
- * it shows one, counts more records than the pages before can hold. Then the page that would be hidden is requested and compared, by
- * its first record, with our first page. Only a list that returns the same first record for both, or refuses the hidden
- * page, is not checked again: an empty page proves nothing.
+ * second, and nobody on the first is ever read. Such a list ends with an empty page, or by its flag, while its total,
+ * if it shows one, counts more records than the pages before can hold. Then the page that would be hidden is requested
+ * and compared, by its first record, with our first page. Only a list that returns the same first record for both, or
+ * refuses the hidden page, is not checked again: an empty page proves nothing.
  */
 async function assertFirstPage(asked: AskedList, page: number, body: unknown): Promise<void> {
   const { call, endpoint, paging, options, size } = asked;

@@ -64,9 +64,9 @@ test('failed counts the pairs that an exchange leaves out, reason by reason', as
   await settleConflicts(store, { ...employees, pairId: '9' }, { open: [] }, [desk]);
   const failed = await readFailed(store, 'acme');
   expect(failed.map(({ where, what, reason }) => `${where} ${what}: ${reason}`).toSorted()).toEqual([
-    'employees (1 pair): desk: the write was refused; if the hiring platform refuses every custom field value, it may ' +
-      'want them under a key: set partner.overrides.valuesBulkKey; INVALID_REQUEST; each is listed by hirebridge ' +
-      'conflicts',
+    'employees (1 pair): desk: the write was refused; if the hiring platform refuses every custom field value, it ' +
+      'may want them under a key: set partner.overrides.valuesBulkKey; INVALID_REQUEST; ' +
+      'each is listed by hirebridge conflicts',
     'employees (1 pair): it is unknown whether a write arrived: hirebridge looks, and repeats it if it is missing',
     'employees (1 pair): the HR system shows no employee any more: believed once a second run confirms it',
     'employees (2 pairs): the hiring platform shows no application any more: believed once a second run confirms it',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ListEndpoint } from '../../../src/partner/client/types.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { errorOf } from '../../http/servers.ts';
-import { scriptedPartner } from './scripted-partner.ts';
+import { type Script, scriptedPartner } from './scripted-partner.ts';
 
 /** Reads a list in pages of ten of which `gone` leaves once the first page was answered. */
 async function readShrinking(people: number, gone: number | undefined) {
@@ -45,3 +45,27 @@ test.each<[string, ListEndpoint, object, (rows: object[]) => unknown]>([
   const { items } = await partner.readAll(endpoint, input, { size: 2 });
   expect(items).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }]);
 });
+
+test.each([4, 10, 15, 25])(
+  'a batch, whose end is a flag, is refused at a partner that counts from 0: %d people',
+  async (people) => {
+    const batch = (first: 0 | 1): Script => {
+      return (r) => {
+        const page = Number(r.query['page']);
+        if (page < first) return { status: 400, json: { error: { code: 'INVALID_REQUEST', message: 'page' } } };
+        const from = (page - first) * 10;
+        const candidates = Array.from({ length: Math.max(0, Math.min(people - from, 10)) }, (_, nth) => ({
+          id: from + nth + 1,
+        }));
+        return { json: { success: true, data: { candidates, hasNextPage: from + 10 < people } } };
+      };
+    };
+    const read = async (first: 0 | 1, overrides = {}) => {
+      const { partner } = await scriptedPartner(batch(first), { overrides });
+      return partner.readAll(contract.candidates.getBatch, { params: { batchId: 'b' } }, { size: 10 });
+    };
+    expect(await errorOf(read(0))).toMatchObject({ code: 'PAGES_COUNTED_OTHERWISE' });
+    for (const whole of [read(1), read(0, { firstPages: { 'candidates.getBatch': 0 } })])
+      expect((await whole).items).toHaveLength(people);
+  },
+);

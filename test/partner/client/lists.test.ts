@@ -232,25 +232,6 @@ describe('a partner that counts pages of job candidates from 0', () => {
     );
   });
 
-  test.each([4, 10, 15, 25])('is refused for a batch, whose end is a flag, of %d people', async (people) => {
-    const batch = (first: 0 | 1): Script => {
-      return (r) => {
-        const page = Number(r.query['page']);
-        if (page < first) return { status: 400, json: { error: { code: 'INVALID_REQUEST', message: 'page' } } };
-        const from = (page - first) * 10;
-        const candidates = range(from + 1, Math.min(people, from + 10) + 1).map((id) => ({ id }));
-        return { json: { success: true, data: { candidates, hasNextPage: from + 10 < people } } };
-      };
-    };
-    const read = async (first: 0 | 1, overrides = {}) => {
-      const { partner } = await scriptedPartner(batch(first), { overrides });
-      return partner.readAll(contract.candidates.getBatch, { params: { batchId: 'b' } }, { size: 10 });
-    };
-    expect(await errorOf(read(0))).toMatchObject({ code: 'PAGES_COUNTED_OTHERWISE' });
-    for (const whole of [read(1), read(0, { firstPages: { 'candidates.getBatch': 0 } })])
-      expect((await whole).items).toHaveLength(people);
-  });
-
   /** A list that alters after each answer; `first` is how it counts. */
   const moving = async (first: 0 | 1, before: number[], alter: (people: number[], answers: number) => void) => {
     const people = [...before];
