@@ -15,7 +15,7 @@ import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { Amendment, WriteOptions } from '../../src/hris/port.ts';
 import { fieldsToAmend } from '../../src/hris/records.ts';
 import { addWrites, isRunning, recentWrites, type SentForms, savePair } from '../../src/store/exchange-pairs.ts';
-import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import { settleConflicts, withdrawConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { readHints } from '../../src/store/hints.ts';
 import { countPairs, type LinkedPair, type PairEntity } from '../../src/store/linked-pairs.ts';
@@ -42,7 +42,11 @@ import {
 const LOOK_MS = 10_000;
 
 /** A pair whose plan this run carries out, unless the stored pair changed since it was read. */
-export type PlannedPair = Omit<ReadPair, 'found'> & Extract<ReadPair['found'], { plan: unknown }>;
+export type PlannedPair = Omit<ReadPair, 'found'> &
+  Extract<ReadPair['found'], { plan: unknown }> & {
+    /** Ids of the conflicts that were listed when its writes were begun, by field. */
+    noted?: ReadonlyMap<string, string>;
+  };
 
 export interface WrittenPair {
   planned: PlannedPair;
@@ -188,7 +192,7 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
       const change = { pairId: pair.pairId, version, bases, identities, sent, echoes, settlesInMs };
       if (!(await savePair(store, key, change))) continue;
       await closeRenewed(store, key, one);
-      mine.push({ ...one, state: { ...state, version: version + 1 } });
+      mine.push({ ...one, state: { ...state, version: version + 1 }, noted: await noteOverwritten(store, key, one) });
     }
     if (mine.length > 0) await addWrites(store, key, JSON.stringify(effectsOf(mine)));
     return mine;
@@ -205,6 +209,24 @@ export async function closeRenewed(
   { pair: { pairId }, open, renewed }: Pick<PlannedPair, 'pair' | 'open' | 'renewed'>,
 ): Promise<void> {
   await settleConflicts(store, { ...key, pairId }, { open: open.filter(({ field }) => renewed.has(field)) }, []);
+}
+
+/**
+ * Lists the values of people that these writes replace. Done before they are sent: if an answer is lost or the process
+ * dies, the replaced value is shown nowhere else. Returns the ids by field.
+ */
+async function noteOverwritten(
+  store: Store,
+  key: ExchangeContext['key'],
+  { pair: { pairId }, plan }: PlannedPair,
+): Promise<ReadonlyMap<string, string>> {
+  const overwritten = plan.findings.filter(isOverwritten);
+  const ids = await settleConflicts(store, { ...key, pairId }, { open: [] }, overwritten);
+  return new Map(overwritten.map(({ field }, index) => [field, ids[index] ?? '']));
+}
+
+function isOverwritten({ kind }: Finding): boolean {
+  return kind === 'conflict';
 }
 
 /** A page takes longer than one call may, so a pair that is written on its own gets a fresh mark just before. */
@@ -391,7 +413,7 @@ function judge(planned: PlannedPair, outcomes: Outcomes): Omit<WrittenPair, 'aft
 /** Saves what both sides hold now. If a write is in doubt, the pair stays settling and is read again later. */
 async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
   const { planned, unknown, after } = written;
-  const { pair, state, plan, bases: before, heard } = planned;
+  const { pair, state, plan, bases: before, heard, noted = new Map<string, string>() } = planned;
   if (unknown !== undefined) return;
   const done = doneIn(written);
   const bases = { ...before, ...plan.agreed, ...Object.fromEntries(done.map(({ field, form }) => [field, form])) };
@@ -403,7 +425,10 @@ async function saveWritten({ deps, connection, key }: ExchangeContext, written: 
   const echoes = { ...Object.fromEntries(kept), ...echoesOf(plan, heard, { done, after, at }) };
   const change = { bases, sent: {}, echoes, settlesInMs, missing: null, isGone: false };
   if (!(await savePair(deps.store, key, { pairId, version: state.version, ...change }))) return;
-  await settleConflicts(deps.store, { ...key, pairId }, planned, findingsOf(written));
+  const findings = findingsOf(written).filter((one) => !isOverwritten(one));
+  await settleConflicts(deps.store, { ...key, pairId }, planned, findings);
+  const untouched = [...noted].flatMap(([field, id]) => (done.some((one) => one.field === field) ? [] : [id]));
+  await withdrawConflicts(deps.store, untouched);
 }
 
 /** The writes that either side accepted. */

@@ -40,14 +40,14 @@ export async function openConflicts(
  * Brings the recorded conflicts of one pair in line with those found now: closes conflicts that are over, keeps those
  * that persist and records new ones. Writes nothing if nothing changed. A conflict is over once it is decided; a
  * put-back stays open until the sides are seen to agree. Conflicts of a field that now means another field (`renewed`)
- * are closed.
+ * are closed. Returns the ids of new rows, in the order of their findings.
  */
 export async function settleConflicts(
   store: Store,
   { tenantId, stream, pairId }: StreamKey & { pairId: string },
   { open, renewed }: { open: readonly FieldConflictRow[]; renewed?: ReadonlySet<string> },
   found: readonly NewConflict[],
-): Promise<void> {
+): Promise<string[]> {
   const of = (row: FieldConflictRow, one: NewConflict): boolean => renewed?.has(row.field) !== true && isSame(row, one);
   const stands = (row: FieldConflictRow): boolean => found.some((one) => of(row, one));
   const over = open.filter((row) => !stands(row)).map((row) => row.conflict_id);
@@ -58,10 +58,10 @@ export async function settleConflicts(
       .set({ closed_at: store.now })
       .where('conflict_id', 'in', over)
       .execute();
-  if (news.length === 0) return;
+  if (news.length === 0) return [];
   const seal = <Text extends string | null>(column: (typeof SEALED)['field_conflicts'][number], text: Text) =>
     sealed(store, `field_conflicts.${column}`, tenantId, text);
-  const rows = news.map(async ({ field, kind, code, forms, values, isSensitive, kept }) => ({
+  const adding = news.map(async ({ field, kind, code, forms, values, isSensitive, kept }) => ({
     conflict_id: randomUUID().slice(0, 8),
     tenant_id: tenantId,
     stream,
@@ -79,10 +79,14 @@ export async function settleConflicts(
     since: store.now,
     closed_at: kind === 'conflict' ? store.now : null,
   }));
-  await store.kysely
-    .insertInto('field_conflicts')
-    .values(await Promise.all(rows))
-    .execute();
+  const rows = await Promise.all(adding);
+  await store.kysely.insertInto('field_conflicts').values(rows).execute();
+  return rows.map((row) => row.conflict_id);
+}
+
+/** Takes conflicts back whose write changed nothing. */
+export async function withdrawConflicts({ kysely }: Store, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await kysely.deleteFrom('field_conflicts').where('conflict_id', 'in', ids).execute();
 }
 
 function isSame(row: FieldConflictRow, { field, kind, code, forms }: NewConflict): boolean {

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Side } from '../../src/hire/hire.ts';
+import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { CALM } from '../convergence/calm.ts';
 import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, type World } from '../convergence/world.ts';
@@ -76,4 +78,56 @@ test('a write that was lost while its rule was away is sent once the rule is bac
   await world.remap(rulesOf('partner'));
   await exchangeLater(world);
   expect(await bothValues(world, person, 'city')).toEqual(['Bonn', 'Bonn']);
+});
+
+/** Both sides are edited, and the hiring platform's value stays. */
+async function beginConflict(): Promise<Person> {
+  world = await createWorld(rulesOf('partner'), { ...exchanged, fields: [city, costCentre] });
+  const person = await world.hire();
+  world.editPartner(person, city, 'Berlin');
+  await exchangeLater(world);
+  await exchangeLater(world);
+  world.editPartner(person, city, 'Bonn');
+  await world.editHris(person, city, 'Rom');
+  return person;
+}
+
+async function overwritten(): Promise<unknown[]> {
+  const store = world.store.connect(async () => undefined);
+  const listed = await listConflicts(store, { tenantId: 'acme', all: true });
+  return listed.filter(({ kind }) => kind === 'conflict').map(({ hris_value }) => hris_value);
+}
+
+test.each(['hris.update/before', 'hris.update/after', 'lost-answer'])(
+  "a person's value that the rule overwrites is listed although the run ends in doubt: %s",
+  async (point) => {
+    const person = await beginConflict();
+    const death = Promise.withResolvers<void>();
+    const pause: Conditions['pause'] = async (at) => {
+      if (at !== point) return undefined;
+      death.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const conditions = point === 'lost-answer' ? lost.hris : { pause };
+    await Promise.race([exchangeLater(world, { ...CALM, ...conditions }), death.promise]);
+    await exchangeLater(world);
+    expect(await bothValues(world, person, 'city')).toEqual(['Bonn', 'Bonn']);
+    expect(await overwritten()).toContain('"Rom"');
+  },
+);
+
+test('a value that somebody edited before the write reached it is not listed as overwritten', async () => {
+  const person = await beginConflict();
+  let isEdited = false;
+  const pause: Conditions['pause'] = async (at) => {
+    if (at !== 'hris.update/before' || isEdited) return;
+    isEdited = true;
+    await world.editHris(person, city, 'Oslo');
+  };
+  await exchangeLater(world, { pause });
+  expect(await bothValues(world, person, 'city')).toEqual(['Bonn', 'Oslo']);
+  expect(await overwritten()).toEqual([]);
+  await exchangeLater(world);
+  expect(await bothValues(world, person, 'city')).toEqual(['Bonn', 'Bonn']);
+  expect(await overwritten()).toEqual(['"Oslo"']);
 });
