@@ -99,9 +99,9 @@ const ends: Record<string, Partial<Conditions>> = {
   arrived: {},
   'in doubt': { updateMishap: () => 'lost-answer' },
 };
-const decided = 'what a person decided of one field says nothing about the one that has its place by now';
+const DECIDED = 'what a person decided of one field says nothing about the one that has its place by now';
 
-test.each(Object.entries(ends))(`${decided}; another write has %s`, async (_end, conditions) => {
+test.each(Object.entries(ends))(`${DECIDED}; another write has %s`, async (_end, conditions) => {
   world = await createWorld(mappingText().replace('owner: either, conflict: partner', 'owner: either, conflict: hold'));
   const person = await world.hire();
   world.editPartner(person, fieldOf('level'), 'Senior');
