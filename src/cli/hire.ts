@@ -13,7 +13,6 @@ import {
 import { type HireStory, type HireView, readHire, startHire, viewHire } from '../operator/hires.ts';
 import { type OpenTenant, streamsToPlan, withTenant } from '../operator/open-tenant.ts';
 import { assertKnownStream } from '../operator/streams.ts';
-import { readAppliedTenant } from '../operator/tenants.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { listHires } from '../store/hires.ts';
@@ -102,7 +101,7 @@ interface ShowOptions extends Flags {
 
 async function runShow(tenantId: string, jobCandidateId: string, options: ShowOptions, command: Command) {
   const look = async (store: Store): Promise<HireStory> => {
-    const read = async () => readHire(store, tenantId, jobCandidateId, await onboardingDeadline(store, tenantId));
+    const read = async () => readHire(store, tenantId, jobCandidateId);
     const found = await (options.wait === true ? untilSettled(read) : read());
     const of = { kind: 'job-candidate', id: jobCandidateId };
     await noteLook(store, { by: byOf({}), tenantId, what: 'story of a hire', of });
@@ -124,13 +123,6 @@ function renderStory({ stands, next, story }: HireStory): string {
 function renderWhole({ stands, next, story, needsPerson: _needs, ...facts }: HireStory): string {
   const lines = story.map(({ at, kind, text }) => `${at}  ${kind.padEnd(6)}  ${text}\n`);
   return `${stands}\n${next}\n\n${renderHire(facts)}\n${lines.join('')}`;
-}
-
-/** Undefined if the tenant's file cannot be read any more, or skips the onboarding. */
-async function onboardingDeadline(store: Store, tenantId: string): Promise<number | undefined> {
-  const tenant = await readAppliedTenant(store, tenantId).catch(() => undefined);
-  const onboarding = tenant?.policies.onboarding;
-  return onboarding === undefined || onboarding === 'skip' ? undefined : onboarding.deadline;
 }
 
 const MOST_WAIT_MS = 600_000;

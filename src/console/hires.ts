@@ -252,10 +252,10 @@ const HIDDEN = new Set(['tenantId', 'jobCandidateId', 'observed', 'needsPerson']
 function factsOf({ temporalUi }: ConsoleParts, installationId: string, view: HireView): [string, Cell][] {
   const dated = new Set(['openedAt', 'updatedAt', 'endedAt']);
   const rows = Object.entries(view as unknown as Record<string, unknown>)
-    .filter(([name]) => !HIDDEN.has(name))
+    .filter(([name, value]) => !HIDDEN.has(name) && value !== null)
     .map(([name, value]): [string, Cell] => [
       FACTS[name] ?? name,
-      dated.has(name) && typeof value === 'string' ? time(value) : plain(value, '-'),
+      dated.has(name) && typeof value === 'string' ? time(value) : plain(value),
     ]);
   const workflowId = hireWorkflowId(installationId, view.tenantId, view.jobCandidateId);
   const workflow =
@@ -271,6 +271,7 @@ const FACTS: Readonly<Record<string, string>> = {
   onboardingCandidateId: 'enrolment',
   onboardingStatus: 'onboarding status',
   enrolment: 'enrolments so far',
+  traceId: 'trace',
   employeeId: 'employee ID',
   employeeNumber: 'employee number',
   openedAt: 'opened',
@@ -325,7 +326,6 @@ function lastWrite(
   return html`${told(value, purgedAt === null ? 'empty' : 'purged')}, ${time(at)} by ${by}, ${outcome}`;
 }
 
-function plain(value: unknown, none = ''): string {
-  if (value === undefined || value === null) return none;
+function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

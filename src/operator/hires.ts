@@ -12,7 +12,7 @@ import { listHolds } from '../store/holds.ts';
 import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasureLookup } from '../store/person-marks.ts';
-import type { HireRow } from '../store/schema.ts';
+import type { HireRow, InboxState } from '../store/schema.ts';
 import { findTenantState } from '../store/tenant-states.ts';
 import { signalHire } from '../temporal/hire-client.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
@@ -35,13 +35,7 @@ export interface HireStory extends HireView {
  * The newest hire of a job candidate: its state, next step and story.
  * @throws ConnectorError HIRE_UNKNOWN
  */
-export async function readHire(
-  store: Store,
-  tenantId: string,
-  jobCandidateId: string,
-  /** How long an onboarding may take, if known. */
-  deadlineMs?: number,
-): Promise<HireStory> {
+export async function readHire(store: Store, tenantId: string, jobCandidateId: string): Promise<HireStory> {
   const row = await latestHire(store, tenantId, jobCandidateId);
   if (row === undefined)
     throw rejected(
@@ -51,15 +45,11 @@ export async function readHire(
     );
   const records = await readHireRecords(store, row);
   const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
-  return { ...viewHire(row), ...(await sayNow(store, records, deadlineMs)), traceId, story: tellHire(records) };
+  return { ...viewHire(row), ...(await sayNow(store, records)), traceId, story: tellHire(records) };
 }
 
 /** The hire's state and next step, with what keeps it from continuing. */
-async function sayNow(
-  store: Store,
-  records: HireRecords,
-  deadlineMs: number | undefined,
-): Promise<Pick<HireStory, 'stands' | 'next' | 'needsPerson'>> {
+async function sayNow(store: Store, records: HireRecords): Promise<Pick<HireStory, 'stands' | 'next' | 'needsPerson'>> {
   const { tenant_id: tenantId, job_candidate_id: id, state } = records.hire;
   if (state === 'open' && (await findTenantState(store, tenantId))?.state === 'removed')
     return {
@@ -68,11 +58,19 @@ async function sayNow(
       needsPerson: true,
     };
   const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
-  const { stands, next } = sayHire(records, deadlineMs);
+  const isOnboarding = state === 'open' && records.hire.step === 'onboard';
+  const { stands, next } = sayHire(records, isOnboarding ? await onboardingDeadline(store, tenantId) : undefined);
   if (needsPerson || state !== 'open') return { stands, next, needsPerson };
   const obstacle = await findObstacle(store, tenantId);
   if (obstacle !== undefined) return { stands: stands.replace(/[;,] nothing to do\.$/, '.'), ...obstacle };
   return { stands, next: next + (await sayFailing(store, records.hire)), needsPerson };
+}
+
+/** In ms; undefined if the tenant's file cannot be read any more, or skips the onboarding. */
+async function onboardingDeadline(store: Store, tenantId: string): Promise<number | undefined> {
+  const tenant = await readAppliedTenant(store, tenantId).catch(() => undefined);
+  const onboarding = tenant?.policies.onboarding;
+  return onboarding === undefined || onboarding === 'skip' ? undefined : onboarding.deadline;
 }
 
 type Obstacle = Pick<HireStory, 'next' | 'needsPerson'>;
@@ -189,7 +187,7 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
       stands:
         `The hire of ${who} is done${ended}${number === null ? '' : `: employee ${number}`}, written back and ` +
         'verified; nothing to do.',
-      next: 'Nothing more is written. If the person leaves the stage, it asks what to do.',
+      next: 'Nothing more is written. If the person leaves the hiring stage, hirebridge asks what to do.',
     };
   if (state === 'before-go-live')
     return {
@@ -240,7 +238,7 @@ const STEPS: Record<HireStep, { stands: (who: string, until: string) => string; 
   },
   'watch-done': {
     stands: (who) => `The hire of ${who} is done and watched; nothing to do.`,
-    next: 'If the person leaves the stage, it asks what to do.',
+    next: 'If the person leaves the hiring stage, hirebridge asks what to do.',
   },
   'end-employment': {
     stands: (who) => `The employment of ${who} is being ended; nothing to do.`,
@@ -278,12 +276,21 @@ function utc(ms: number): string {
   return new Date(Number(ms)).toISOString();
 }
 
+const EVENT_IS: Readonly<Record<InboxState, string>> = {
+  relayed: '',
+  ignored: ', which changes nothing here',
+  waiting: ', not read yet',
+  undeliverable: ', given up after ten tries',
+  unknown: ', unknown to hirebridge',
+  'other-company': ', of another company',
+};
+
 function tellEvents({ deliveries }: HireRecords): Told[] {
-  return deliveries.map(({ event, state, received_at: at }) => ({ at, kind: 'event', text: `${event} (${state})` }));
+  return deliveries.map(({ event, state, received_at: at }) => ({ at, kind: 'event', text: event + EVENT_IS[state] }));
 }
 
 function tellCourse({ hire, links }: HireRecords): Told[] {
-  const { state, step, onboarding_status: onboarding, onboarding_read_at: readAt } = hire;
+  const { state, onboarding_status: onboarding, onboarding_read_at: readAt } = hire;
   const ended = state === 'done' ? 'done: written back, and read again as written' : `ended: ${state}`;
   const made = links.map(
     (link): Told => ({
@@ -292,13 +299,10 @@ function tellCourse({ hire, links }: HireRecords): Told[] {
       text: `is employee ${link.employee_id}, number ${link.employee_number ?? 'not given yet'}`,
     }),
   );
-  const now: Told[] =
-    hire.ended_at === null ? [{ at: hire.updated_at, kind: 'hire', text: `${state}, at ${step}` }] : [];
   return [
     { at: hire.opened_at, kind: 'hire', text: tellBeginning(hire) },
     ...(onboarding === null ? [] : [{ at: readAt, kind: 'read' as const, text: `onboarding is ${onboarding}` }]),
     ...made,
-    ...now,
     ...(state === 'before-go-live' ? [] : [{ at: hire.ended_at, kind: 'hire' as const, text: ended }]),
   ];
 }

@@ -4,6 +4,7 @@ import { nearest } from '../in-words.ts';
 import {
   type AppliedTenant,
   appliedNames,
+  findAppliedTenant,
   isApplied,
   listAppliedTenants,
   pauseByPerson,
@@ -86,7 +87,7 @@ export async function readRemains(store: Store, tenantId: string): Promise<Remai
 
 /** @throws ConnectorError TENANT_UNKNOWN */
 async function findApplied(store: Store, tenantId: string): Promise<AppliedTenant> {
-  const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
+  const applied = await findAppliedTenant(store, tenantId);
   if (applied !== undefined) return applied;
   throw await tenantNotApplied(store, tenantId);
 }

@@ -82,6 +82,16 @@ export async function listAppliedTenants(store: Store, since = -1): Promise<Appl
   return rows.map(appliedTenant);
 }
 
+export async function findAppliedTenant(store: Store, tenantId: string): Promise<AppliedTenant | undefined> {
+  const row = await store.kysely
+    .selectFrom('tenants')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('version', 'is not', null)
+    .executeTakeFirst();
+  return row === undefined ? undefined : appliedTenant(row);
+}
+
 /** State of every tenant that was ever applied, and whether it takes webhooks; leaves the texts of its files unread. */
 export async function listReceiving(
   store: Store,

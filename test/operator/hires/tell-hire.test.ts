@@ -33,10 +33,9 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   await insertPlan(store, KEY, { mappingHash: '0123456789abcdef', change });
   const { story } = await readHire(store, 'acme', '12');
   expect(story.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
-    'event candidate.hired (waiting)',
+    'event candidate.hired, not read yet',
     expect.stringMatching(/^hire read as hired; opened, period 1/),
     'read onboarding is completed',
-    expect.stringMatching(/^hire open, at/),
     'call enrol:1, attempt 1: about to be sent',
     'call enrol:1, attempt 1: done {"id":"enrolment-7"}',
     'hold MAPPING_INCOMPLETE: Fill it in.',
@@ -103,6 +102,17 @@ test('an open hire whose call fails says which, before that is an alarm; one of 
   expect((await readHire(store, 'acme', '12')).next).not.toContain('failed');
 });
 
+const TENANT = `
+tenant: acme
+partner:
+  baseUrl: https://api.partner.example/v1/partner
+  environment: production
+  apiKey: env:KEY
+  webhookKeys: [env:WHK]
+hris: { kind: sql, connection: acme-hr, url: 'env:HR_URL' }
+policies: { onboarding: { flow: f1, deadline: 30d } }
+`;
+
 test('a hire that waits for the onboarding says until when, by the day of the enrolment', async () => {
   const day = 86_400_000;
   const store = await sqliteStore({ now: () => 10 * day });
@@ -110,7 +120,19 @@ test('a hire that waits for the onboarding says until when, by the day of the en
   await updateHire(store, KEY, { step: 'onboard' });
   const intent = await openIntent(store, { ...KEY, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1 });
   if (intent !== undefined) await decideIntent(store, intent, 'done', { id: 'enrolment-7' });
-  expect((await readHire(store, 'acme', '12', 30 * day)).stands).toBe(
+  const file = '/tenants/acme.yaml';
+  const applied = {
+    state: 'active',
+    version: 1,
+    receives: '{}',
+    file,
+    files: JSON.stringify({ [file]: TENANT }),
+  } as const;
+  await store.kysely
+    .insertInto('tenants')
+    .values({ tenant_id: 'acme', ...applied })
+    .execute();
+  expect((await readHire(store, 'acme', '12')).stands).toBe(
     'Waiting for job candidate 12 to finish the onboarding, until 10 February 1970; nothing to do.',
   );
 });
