@@ -44,7 +44,7 @@ export async function withConsents(
   const read = async (one: Item): Promise<Item[]> => {
     const id = String(one['id']);
     return readConsent(ends, one, known.get(id)).catch((error: unknown) => {
-      // What a server in between answers is about no consent.
+      // An answer of a server between us and the partner says nothing about this consent.
       if (!isConnectorError(error) || error.action !== 'reject' || error.code === 'UNEXPECTED_ANSWER') throw error;
       refused.push({ id, error });
       return [];

@@ -4,18 +4,18 @@ import type { Tenant } from '../tenants/schema.ts';
 
 /** Chores of all tenants that run at once. */
 const MOST_AT_ONCE = 16;
-/** The same for chores that failed before: if many hang, the others still have their slots. */
+/** Chores that failed before have slots of their own, so that hanging ones take none from the others. */
 const MOST_FAILING_AT_ONCE = 16;
 /** Chores of all tenants begin together when a worker starts; from then on they come up to this share earlier. */
 const SPREAD = 0.2;
 /** A failing chore is tried at least this often. */
 const MOST_BACK_OFF_MS = 900_000;
-/** One that tells whether a side is back is tried this often: hires of its tenant wait for it. */
+/** A failing chore that checks whether a side answers again is tried this often: its tenant's hires wait for that. */
 const MOST_AWAY_MS = 120_000;
 
 /**
- * done: again after its period. soon: it worked and wants the next round. failed, or an error: again with growing
- * waits.
+ * How a chore ended. `done`: it runs again after its period. `soon`: it worked, and runs again in the next round.
+ * `failed`, as which an error counts: it runs again after a wait that grows.
  */
 export type ChoreResult = 'done' | 'soon' | 'failed';
 
