@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import type { Job } from '../../../src/partner/contract/jobs.ts';
