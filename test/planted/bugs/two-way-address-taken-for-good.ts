@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: 'forms[to] === null',
     },
   ],
-  caughtBy: strange(/(DUPLICATE_VALUE|EMAIL_CONFLICT) is not true/, 9, 1),
+  caughtBy: strange(/(DUPLICATE_VALUE|EMAIL_CONFLICT) is not true/, 1, 15),
 };
