@@ -234,7 +234,7 @@ function checkRules(
     ...checkValues(placed, fields),
     ...checkDirection(placed, fields, way),
   ]);
-  problems.push(...checkTwice(rules));
+  problems.push(...checkTwice(rules), ...checkPlaces(rules, fields));
   if (!complete) return problems;
   for (const field of fields) {
     if (!field.required || rules.some(({ target, rule }) => target === field.key && flowsToHris(rule))) continue;
@@ -264,6 +264,23 @@ function checkTwice(rules: readonly PlacedRule[]): Problem[] {
       if (before === undefined) return [];
       const text = `"${before}" writes ${path} at the partner too. Keep one of the two.`;
       return [problemAt(source, ['fields', target, 'from'], text)];
+    });
+}
+
+/** Reports two rules that write one place of the HR system, such as fields that a tenant points at the same column. */
+function checkPlaces(rules: readonly PlacedRule[], fields: readonly FieldDef[]): Problem[] {
+  const seen = new Map<string, string>();
+  return rules
+    .filter(({ rule }) => flowsToHris(rule))
+    .flatMap(({ target, source }) => {
+      const place = fields.find(({ key }) => key === target)?.place ?? target;
+      const before = seen.get(place);
+      seen.set(place, target);
+      if (before === undefined) return [];
+      const text =
+        `"${before}" writes ${place} of the HR system too, so one of the two values would be lost. Keep one of them: ` +
+        'write null for the other.';
+      return [problemAt(source, ['fields'], text, target)];
     });
 }
 

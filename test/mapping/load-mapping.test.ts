@@ -43,6 +43,16 @@ function problemsOf(...files: string[]): string[] {
   }
 }
 
+test('two fields that a tenant points at one place of the HR system are refused: one value would be lost', () => {
+  const fields = [textField('email', { place: 'mail' }), textField('workEmail', { place: 'mail' })];
+  const compiled = (text: string) => compileMapping('test', fields, [parseYaml('acme.yaml', text)]);
+  const both = 'fields:\n  email: { from: candidate.email }\n  workEmail: { from: candidate.email }\n';
+  expect(() => compiled(both)).toThrow('acme.yaml:3:3 "email" writes mail of the HR system too');
+  const back = both.replace('workEmail: {', 'workEmail: { direction: toPartner, ');
+  expect(() => compiled(back)).not.toThrow(/writes mail of the HR system/);
+  expect(compiled(both.replace(/ {2}email.*\n/, '')).fields.map(({ target }) => target)).toEqual(['workEmail']);
+});
+
 const rule = (line: string): string => `${GOOD}  ${line}\n`;
 
 describe('a mapping is refused at load', () => {
