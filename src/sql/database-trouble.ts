@@ -1,5 +1,8 @@
 import { ConnectorError, type ErrorFacts } from '../errors.ts';
 
+/** Work that needs the database is tried again after this long, however long the database was away. */
+export const AGAIN_MS = 3_000;
+
 /** `database`: how to name it, with the code that it gave. */
 type Trouble = (database: string) => ErrorFacts;
 
@@ -51,6 +54,8 @@ const waited: Trouble = (database) => ({
 const slow: Trouble = (database) => ({
   code: 'DATABASE_SLOW',
   action: 'retry',
+  // Ever later: it has too much to do already.
+  retryAfterMs: undefined,
   message:
     `${database} ended a statement, because it took longer than statement_timeout or because somebody cancelled it. ` +
     'See in pg_stat_activity what the server is busy with. It is tried again.',
@@ -79,5 +84,5 @@ export function explainTrouble(error: unknown, file?: string): unknown {
       ? [errcode & 0xff, `${file ?? 'The database'} (SQLite ${errcode})`]
       : [String(code), `The database (${String(code)})`];
   const facts = TROUBLES[given]?.(name);
-  return facts === undefined ? error : new ConnectorError({ ...facts, cause: error });
+  return facts === undefined ? error : new ConnectorError({ retryAfterMs: AGAIN_MS, ...facts, cause: error });
 }

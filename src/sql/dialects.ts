@@ -50,11 +50,18 @@ const lastOf = new Map<string, Promise<void>>();
 class TurnTakingDriver extends SqliteDriver {
   /** Undefined for a database in memory: it is small and not shared, so no turns are needed. */
   readonly #file: string | undefined;
+  readonly #database: DatabaseSync;
   #endTurn: () => void = () => undefined;
 
   constructor(database: DatabaseSync, how: Reading) {
     super({ database: asKyselyDatabase(database, how) });
+    this.#database = database;
     this.#file = database.location() ?? undefined;
+  }
+
+  /** A full disk, for one, ends a transaction by itself: the error of a second end would hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {

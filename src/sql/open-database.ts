@@ -17,7 +17,7 @@ import pg from 'pg';
 import { ConnectorError, rejected } from '../errors.ts';
 import { isTracing, tracePast } from '../trace.ts';
 import { within } from '../within.ts';
-import { explainTrouble } from './database-trouble.ts';
+import { AGAIN_MS, explainTrouble } from './database-trouble.ts';
 import { NodeSqliteDialect, openSqliteFile } from './dialects.ts';
 
 /** Limits that a Postgres address may set, by Postgres' and libpq's names. */
@@ -44,9 +44,6 @@ const LOOK_MS = 500;
 const ASK_MS = 2_000;
 /** How long the server must have been idle on a connection whose answer we still wait for. */
 const SETTLED_MS = 1_000;
-
-/** Work that needs the database is tried again after this long, however long the database was away. */
-const AGAIN_MS = 3_000;
 
 /** The server is no longer the one we connected to: it is ending, has ended, or became read-only. */
 const OTHER_SERVER = /^(?:08...|57P0[1-5]|25006|25P03)$/;

@@ -20,7 +20,15 @@ async function opened(url: string) {
       .insertInto('seen')
       .values({ text: 'x'.repeat(100_000) })
       .execute();
-  return { write, run: (statement: string) => sql.raw(statement).execute(database.kysely) };
+  const inTransaction = () =>
+    database.kysely.transaction().execute(async (trx) => {
+      for (let row = 0; ; row += 1)
+        await trx
+          .insertInto('seen')
+          .values({ text: String(row).repeat(5_000) })
+          .execute();
+    });
+  return { write, inTransaction, run: (statement: string) => sql.raw(statement).execute(database.kysely) };
 }
 
 test.each([
@@ -28,9 +36,11 @@ test.each([
   ['pragma max_page_count = 1', 'DATABASE_FULL'],
 ])('a SQLite file with %s says so: %s, with its path and the next step', async (statement, code) => {
   const file = join(await scratchDir(), 'some.db');
-  const { write, run } = await opened(`sqlite:${file}`);
+  const { write, inTransaction, run } = await opened(`sqlite:${file}`);
   await run(statement);
-  await expect(write()).rejects.toMatchObject({ code, action: 'retry', message: expect.stringContaining(file) });
+  const told = { code, action: 'retry', retryAfterMs: 3_000, message: expect.stringContaining(file) };
+  await expect(write()).rejects.toMatchObject(told);
+  await expect(inTransaction()).rejects.toMatchObject(told);
 });
 
 const raising = (state: string) => `create function refuse() returns trigger language plpgsql as
@@ -44,7 +54,8 @@ test.each([
 ])('Postgres after %s', async (statement, code) => {
   const { write, run } = await opened((await createDatabase()).url);
   await run(statement);
-  await expect(write()).rejects.toMatchObject({ code, action: 'retry' });
+  // As soon as after any other trouble: otherwise the last hires wait a minute after it is over.
+  await expect(write()).rejects.toMatchObject({ code, action: 'retry', retryAfterMs: 3_000 });
 });
 
 test('every verb says that a store in Postgres is read-only', async () => {
