@@ -364,8 +364,9 @@ function silent(cause?: unknown): ConnectorError {
 }
 
 function unreachable(cause: unknown): ConnectorError {
-  const { code } = cause as { code?: unknown };
-  const reason = typeof code === 'string' ? code : cause instanceof Error ? cause.message : 'unknown reason';
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  const said = [code, message].filter((one) => typeof one === 'string' && one !== '');
+  const reason = said.length === 0 ? 'unknown reason' : said.join(': ');
   return new ConnectorError({
     code: 'DATABASE_UNREACHABLE',
     action: 'retry',

@@ -93,18 +93,12 @@ export function onceNow({ now }: StoreTables): RawBuilder<number> {
 const ANSWERS_MS = 1_000;
 
 /** For readiness: why the store is unusable now; undefined if it answers within a second and takes writes. */
-export async function storeTrouble(store: Store, unwritten: string | undefined): Promise<string | undefined> {
-  if (!(await storeAnswers(store))) return 'the database does not answer within a second';
+export async function storeTrouble({ kysely }: Store, unwritten: string | undefined): Promise<string | undefined> {
+  const asked = sql`select 1`.execute(kysely).then(() => 'it answers', describe);
+  const said = await within(ANSWERS_MS, asked);
+  if (said === undefined) return 'the database does not answer within a second';
+  if (said !== 'it answers') return `the database cannot be used: ${said}`;
   return unwritten === undefined ? undefined : `the database answers, but its last write failed (${unwritten})`;
-}
-
-/** Whether the database answers within a second. */
-export async function storeAnswers({ kysely }: Store): Promise<boolean> {
-  const asked = sql`select 1`.execute(kysely).then(
-    () => true,
-    () => false,
-  );
-  return (await within(ANSWERS_MS, asked)) === true;
 }
 
 function storeUnreachable(kind: string, cause: unknown): ConnectorError {

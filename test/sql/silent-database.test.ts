@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { asAdmin } from '../../src/counterparts/start-postgres.ts';
 import { type Database, openDatabase } from '../../src/sql/open-database.ts';
-import { openStore, storeAnswers } from '../../src/store/open-store.ts';
+import { openStore, storeTrouble } from '../../src/store/open-store.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { patience, scaled } from '../harness/pace.ts';
 import { createDatabase } from '../harness/postgres.ts';
@@ -127,10 +128,26 @@ test('a store whose database fell silent is not ready within a second, and is ag
     await proxy.close();
     await store.close();
   });
-  expect(await storeAnswers(store)).toBe(true);
+  expect(await storeTrouble(store, undefined)).toBeUndefined();
   proxy.blackHole();
   const begin = performance.now();
-  expect(await storeAnswers(store)).toBe(false);
+  expect(await storeTrouble(store, undefined)).toBe('the database does not answer within a second');
   expect(performance.now() - begin).toBeLessThan(scaled(5_000));
-  await expect.poll(() => storeAnswers(store), { timeout: patience(30_000) }).toBe(true);
+  await expect.poll(() => storeTrouble(store, undefined), { timeout: patience(30_000) }).toBeUndefined();
+});
+
+test('a store whose database refuses connections says what it was told, and is ready once it takes them', async () => {
+  const { url } = await createDatabase();
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  const name = new URL(url).pathname.slice(1);
+  const server = Object.assign(new URL(url), { pathname: '/postgres' }).href;
+  await asAdmin(server, `alter database ${name} with allow_connections false`);
+  await asAdmin(server, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  await expect
+    .poll(() => storeTrouble(store, undefined), { timeout: patience(30_000) })
+    .toMatch(/the database cannot be used: .*55000: .*not currently accepting connections/);
+
+  await asAdmin(server, `alter database ${name} with allow_connections true`);
+  await expect.poll(() => storeTrouble(store, undefined), { timeout: patience(30_000) }).toBeUndefined();
 });

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/open-store.ts',
-      find: '  return (await within(ANSWERS_MS, asked)) === true;',
-      replace: '  return (await within(ANSWERS_MS, asked)) !== false;',
+      find: "  if (said === undefined) return 'the database does not answer within a second';\n",
+      replace: '  if (said === undefined) return undefined;\n',
     },
   ],
   caughtBy: tests(
