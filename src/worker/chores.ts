@@ -143,28 +143,32 @@ function createRound(
     return 'done';
   };
   const purgeLeft = createLeftPurge(deps, stop);
+  /** One part that fails, such as at a table that somebody locks, keeps no other part from its turn. */
+  const apart = async (work: Promise<unknown>, otherwise: string): Promise<void> => {
+    await work.catch((error: unknown) => log.error({ err: error }, otherwise));
+  };
   let rounds = 0;
   return async (tenants) => {
     const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
     await followPausedHris(deps);
-    await keepList().catch((error: unknown) => log.error({ err: error }, 'erasures are not listed on this machine'));
+    await apart(keepList(), 'erasures are not listed on this machine');
     if (!isOurs) return;
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(store, kind, DAY_MS);
     await forgetTrouble(store, 'hires-unfollowed', HOUR_MS);
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
-    await purgeBodies(store, KEPT.bodiesMs, stop);
-    await purgeDeliveries(store, KEPT.deliveriesMs, stop);
-    await purgeEvents(store, KEPT.eventsMs);
+    await apart(purgeBodies(store, KEPT.bodiesMs, stop), 'bodies of webhooks are not cleared yet');
+    await apart(purgeDeliveries(store, KEPT.deliveriesMs, stop), 'old webhooks are not cleared yet');
+    await apart(purgeEvents(store, KEPT.eventsMs), 'old events are not cleared yet');
     purgeLeft(new Set(tenants.map(({ tenant }) => tenant)));
-    if (rounds % ALARMS_EVERY === 0)
-      await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
+    if (rounds % ALARMS_EVERY === 0) {
+      const known = new Map(tenants.map((tenant) => [tenant.tenant, tenant]));
+      await apart(raiseAlarms([...states.values()], known), 'alarms are not compared');
+    }
     rounds += 1;
-    await hearAnswers();
+    await apart(hearAnswers(), 'answers are not sent again');
     if (deps.dataDir !== undefined)
-      await keepAudit(store, deps.dataDir, log).catch((error: unknown) =>
-        log.error({ err: error }, 'heads of the audit trail are not noted outside the store'),
-      );
-    await erase();
+      await apart(keepAudit(store, deps.dataDir, log), 'heads of the audit trail are not noted outside the store');
+    await apart(erase(), 'erasures are not continued');
     const toTell = await tenantsToTell(store);
     const toStart = await tenantsToStart(store);
     const withCases = await tenantsWithCases(store);

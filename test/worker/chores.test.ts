@@ -28,6 +28,7 @@ import { addKey } from '../../src/vault/keys.ts';
 import { createHrisCheck, createNotifier, startChores } from '../../src/worker/chores.ts';
 import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { createBackOff, createChoreRunner } from '../../src/worker/run-chores.ts';
+import { forgottenSession } from '../harness/forgotten-session.ts';
 import { patience } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/world.ts';
@@ -92,6 +93,22 @@ test('a tenant whose notify address hangs keeps no other tenant’s holds from b
   await until('globex was told', async () => (await notified(deps.store)).includes('globex'));
   // Rounds went on all the while, and none began the one that hangs again.
   expect({ hanging, notified: await notified(deps.store) }).toEqual({ hanging: 1, notified: ['globex'] });
+});
+
+test('a table that somebody locks keeps no hold from being told', async () => {
+  const url = await freshStoreUrl('postgres');
+  const store = await openStore(`${url}?lock_timeout=200`);
+  await hold(store, 'acme');
+  const session = await forgottenSession(url, 'lock table inbox in access exclusive mode');
+  const answers = await listen((_request, response) => void response.end());
+  const chores = startChores({ ...(await depsOver()), store }, () => [tenantOf('acme', answers)], 500);
+  onTestFinished(async () => {
+    await session.end();
+    await chores.close();
+    await store.close();
+  });
+  const isTold = until('acme was told', async () => (await notified(store)).includes('acme'), { timeoutMs: 20_000 });
+  await expect(isTold).resolves.toBe(true);
 });
 
 test('of two workers one clears what is old, and the other does when that one has ended', async () => {
