@@ -95,6 +95,12 @@ const reasonTexts: Record<string, string> = {
   ANSWER_TOO_LARGE: 'answered with more bytes than allowed',
   UNREADABLE_BODY: 'answered with a body that cannot be unpacked',
   ENOTFOUND: 'has no address (ENOTFOUND): check the host name',
+  EAI_AGAIN: 'cannot be looked up, because no name server answers (EAI_AGAIN): check the DNS of this machine',
+  CERT_HAS_EXPIRED:
+    'shows a certificate that has expired (CERT_HAS_EXPIRED): have it renewed there, and check the clock here',
+  CERT_NOT_YET_VALID: 'shows a certificate that is not valid yet (CERT_NOT_YET_VALID): check the clock here',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'shows a certificate of another host (ERR_TLS_CERT_ALTNAME_INVALID): check the host name, and what is in between',
   ECONNREFUSED: 'refuses connections (ECONNREFUSED): check host and port',
   UND_ERR_CONNECT_TIMEOUT: 'does not accept a connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'did not answer in time',
@@ -102,6 +108,8 @@ const reasonTexts: Record<string, string> = {
 };
 
 function reasonText(reason: string): string {
+  if (/^(?:UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(reason))
+    return `shows a certificate by an authority unknown here (${reason}): name its file in NODE_EXTRA_CA_CERTS`;
   return reasonTexts[reason] ?? `failed (${reason})`;
 }
 

@@ -72,36 +72,25 @@ async function startProxy(target: string, pair: Pair, opening: 'at once' | 'post
   };
 }
 
-/** Certificates of two names, signed by an authority that this process trusts from now on. */
-export async function trustedPairs(): Promise<{ right: Pair; wrong: Pair; authority: string }> {
+/** Certificates of two names, and an expired one, signed by an authority that this process trusts from now on. */
+export async function trustedPairs(): Promise<{ right: Pair; wrong: Pair; expired: Pair; authority: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tls-'));
   try {
     const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
     const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const days = ['-days', '2'];
-    await openssl(
-      'req',
-      '-x509',
-      ...fresh,
-      ...days,
-      '-subj',
-      '/CN=hirebridge test',
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-    );
-    const signed = async (name: string): Promise<Pair> => {
+    await openssl('req', '-x509', ...fresh, '-subj', '/CN=hirebridge test', '-keyout', 'ca.key', '-out', 'ca.pem');
+    const signed = async (name: string, days = '2'): Promise<Pair> => {
       await openssl('req', ...fresh, '-subj', `/CN=${name}`, '-keyout', 'one.key', '-out', 'one.csr');
       await writeFile(join(folder, 'one.ext'), `subjectAltName = DNS:${name}`);
-      const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', ...days, '-extfile', 'one.ext'];
+      const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', days, '-extfile', 'one.ext'];
       await openssl('x509', '-req', '-in', 'one.csr', ...by, '-out', 'one.pem');
       return { key: await readFile(join(folder, 'one.key')), cert: await readFile(join(folder, 'one.pem')) };
     };
     const [right, wrong] = [await signed('localhost'), await signed('elsewhere.example')];
+    const expired = await signed('localhost', '-1');
     const authority = await readFile(join(folder, 'ca.pem'), 'utf8');
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority]);
-    return { right, wrong, authority };
+    return { right, wrong, expired, authority };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

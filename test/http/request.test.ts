@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
 import type { HttpRequest } from '../../src/http/http-error.ts';
 import { sendRequest } from '../../src/http/request.ts';
 import { withoutRandom } from '../harness/without-random.ts';
+import { trustedPairs } from '../hris/tls-proxy.ts';
 import { closedPort, errorOf, poolTo, serve, serveBytes } from './servers.ts';
 
 const get: HttpRequest = { method: 'GET', path: '/v1' };
@@ -74,6 +77,22 @@ describe('a request that was never sent says retry', () => {
     );
     expect(error).toMatchObject({ code: 'UNREACHABLE', action: 'retry' });
     expect(requests).toEqual([]);
+  });
+
+  test('when the certificate is not right: it says what is wrong with it, and what to do', async () => {
+    const { expired, wrong, right } = await trustedPairs();
+    const said = async (pair: typeof right): Promise<string> => {
+      const server = createTlsServer(pair, (_request, response) => response.end()).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      onTestFinished(() => void server.close());
+      const pool = poolTo(`https://localhost:${(server.address() as AddressInfo).port}`);
+      return (await errorOf(sendRequest(pool, post))).message;
+    };
+    expect(await said(expired)).toContain('has expired (CERT_HAS_EXPIRED): ');
+    expect(await said(wrong)).toContain('of another host (ERR_TLS_CERT_ALTNAME_INVALID): ');
+    setDefaultCACertificates([]);
+    onTestFinished(() => setDefaultCACertificates(getCACertificates('bundled')));
+    expect(await said(right)).toContain('unknown here (UNABLE_TO_VERIFY_LEAF_SIGNATURE): ');
   });
 
   test('when it waits for a free connection until its total time is over', async () => {
