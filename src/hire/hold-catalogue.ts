@@ -16,8 +16,7 @@ const conflicts = {
   scope: 'tenant',
   answers: ['keep-partner', 'keep-hris'],
   what: ({ stream, count: fields }: { stream: string; count: number }) =>
-    `Both sides changed ${count(fields, 'field')} of stream ${stream}, and the mapping leaves the decision to a ` +
-    'person.',
+    `Both sides changed ${count(fields, 'field')} of stream ${stream}, and the mapping lets a person decide.`,
   asks:
     'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or add the ' +
     'ids of some; the next run writes the kept value to the other side.',
@@ -73,7 +72,7 @@ export const tenantHolds = {
     answers: ['link', 'create', 'retry', 'dismiss'],
     what: ({ jobCandidateId, destination, keys, employeeIds }: Ambiguity & { destination: string }) =>
       `It is not certain whether job candidate ${jobCandidateId} has an account in destination "${destination}" ` +
-      `(${foundBy(keys, employeeIds, { system: 'it', record: 'account' })}).`,
+      `(${foundBy(keys, employeeIds, 'account')}).`,
     asks:
       'Look there. Answer link <id> if one is theirs, create if none is, retry to look again, or dismiss if no ' +
       'account is wanted. The next run of the stream accounts carries it out.',
@@ -122,15 +121,11 @@ export const tenantHolds = {
 } as const satisfies Record<string, HoldEntry>;
 
 /** A name is not an identifying key, so the message explains why it leads to a question. */
-function foundBy(
-  keys: readonly string[],
-  ids: readonly string[],
-  { system, record }: { system: string; record: string },
-): string {
-  if (ids.length === 0) return `${system} cannot prove that there is none`;
+function foundBy(keys: readonly string[], ids: readonly string[], record: 'account' | 'employee'): string {
+  if (ids.length === 0) return `${record === 'account' ? 'it' : 'the HR system'} cannot prove that there is none`;
   const who = `${record}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
-  if (keys.join() === 'name') return `the same name as ${who}, and no birth date to compare`;
-  return `found by ${keys.join(', ')}: ${who}`;
+  if (keys.join() !== 'name') return `found by ${keys.join(', ')}: ${who}`;
+  return `the same name as ${who}, and no birth date to compare`;
 }
 
 const onboardingEnded = {
@@ -322,7 +317,7 @@ export const holdCatalogue = {
     answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, keys, employeeIds }: Ambiguity) =>
       `It is not certain whether job candidate ${jobCandidateId} is already an employee ` +
-      `(${foundBy(keys, employeeIds, { system: 'the HR system', record: 'employee' })}).`,
+      `(${foundBy(keys, employeeIds, 'employee')}).`,
     told: ({ jobCandidateId }: OfHire) =>
       `It is not certain whether job candidate ${jobCandidateId} is already an employee.`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',

@@ -66,7 +66,8 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
       one.cursor = news.next;
       restMs = Math.max(LOOK_MS, REST * tookMs);
     } catch (error) {
-      if (!stop.signal.aborted) log.debug({ tenantId, reason: outageReason(error) }, 'an HR system did not say which employees changed');
+      if (!stop.signal.aborted)
+        log.debug({ tenantId, reason: outageReason(error) }, 'an HR system did not say which employees changed');
     } finally {
       one.dueAt = performance.now() + restMs;
     }
