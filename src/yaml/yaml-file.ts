@@ -68,7 +68,6 @@ export function notAText(bytes: Buffer): string | undefined {
 /** Where the parser's own word for a mistake says too little. */
 const SYNTAX: Partial<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab indents it; use spaces',
-  DUPLICATE_KEY: 'this key is here twice',
   BAD_INDENT: 'the line does not line up with the lines around it',
   BLOCK_AS_IMPLICIT_KEY: 'the line before it already has a value, or this text needs quotes',
   MULTILINE_IMPLICIT_KEY: 'a key needs a colon followed by a space, and must line up with the keys around it',
@@ -80,19 +79,14 @@ const SYNTAX: Partial<Record<string, string>> = {
 export function parseYaml(file: string, text: string): YamlFile {
   const lines = new LineCounter();
   // prettyErrors would quote the source line in the message, and the line may hold a secret.
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: isOneKey });
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
   // After a mistake the parser takes what follows for mistakes as well.
-  const all = [...doc.errors, ...doc.warnings];
-  const first = all.find(({ code }) => code !== 'DUPLICATE_KEY');
-  for (const error of all.filter((one) => one === first || one.code === 'DUPLICATE_KEY')) {
-    const what = SYNTAX[error.code] ?? error.code.toLowerCase().replaceAll('_', ' ');
-    source.problems.push({
-      file,
-      ...position(lines, error.pos[0]),
-      text: `is not valid YAML (${what}). Correct the line.`,
-    });
-  }
+  const [first] = [...doc.errors, ...doc.warnings];
+  const twice = keysTwice(doc).map((at) => ({ at, what: 'this key is here twice' }));
+  const all = first === undefined ? twice : [{ at: first.pos[0], what: wordsOf(first.code) }, ...twice];
+  for (const { at, what } of all.toSorted((one, other) => one.at - other.at))
+    source.problems.push({ file, ...position(lines, at), text: `is not valid YAML (${what}). Correct the line.` });
   if (source.problems.length > 0) return source;
   try {
     source.value = doc.toJS({ maxAliasCount: 20 });
@@ -106,9 +100,28 @@ export function parseYaml(file: string, text: string): YamlFile {
   return source;
 }
 
-/** Keys of the parsed value are texts, so 1 and "1" are one. */
-function isOneKey(one: unknown, other: unknown): boolean {
-  return isScalar(one) && isScalar(other) && String(one.value) === String(other.value);
+function wordsOf(code: string): string {
+  return SYNTAX[code] ?? code.toLowerCase().replaceAll('_', ' ');
+}
+
+/**
+ * Where a key stands a second time in its map. Keys of the parsed value are texts, so 1 and "1" are one. The parser
+ * compares each key with every one before it: 100 kB of them stopped a console for a minute.
+ */
+function keysTwice(doc: Document): number[] {
+  const found: number[] = [];
+  visit(doc, {
+    Map(_key, { items }) {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) found.push(key.range?.[0] ?? 0);
+        seen.add(name);
+      }
+    },
+  });
+  return found;
 }
 
 function firstAlias(doc: Document): number {

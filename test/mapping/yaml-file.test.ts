@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readYamlFile } from '../../src/yaml/yaml-file.ts';
+import { expect, test, vi } from 'vitest';
+import { parseYaml, readYamlFile } from '../../src/yaml/yaml-file.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const BOMB = `a: &a [x, x, x, x, x, x, x, x, x, x]
@@ -34,4 +34,14 @@ test.each<[string, string | Buffer, string]>([
   expect(problems.map(({ line, column, text }) => `${line}:${column} ${text}`)).toEqual([
     expect.stringContaining(expected),
   ]);
+});
+
+test('each key of a large map is compared with those before it at once', () => {
+  const keys = Array.from({ length: 2_000 }, (_, n) => `key-${n}: x`);
+  const compared = vi.spyOn(globalThis, 'String');
+  const { problems } = parseYaml('acme.yaml', [...keys, 'key-7: y', ...keys.slice(0, 1)].join('\n'));
+  const times = compared.mock.calls.length;
+  compared.mockRestore();
+  expect(problems.map(({ line }) => line)).toEqual([2_001, 2_002]);
+  expect(times).toBeLessThan(10 * keys.length);
 });
