@@ -20,7 +20,7 @@ export interface Joined {
 
 /** What one process of the product read: what each place showed, and when. */
 export interface Reader {
-  shown: Map<string, { seq: number; at: number; text: string | null }[]>;
+  shown: Map<string, { seq: number; at: number; text: string | null; isSure: boolean }[]>;
   /** It died, stood still, or one of its calls came to harm: nobody knows what it learned. */
   isDisturbed: boolean;
 }
@@ -107,10 +107,11 @@ export class History {
     this.#changed.set(at, this.#next());
   }
 
-  read(reader: Reader, place: Place, text: string | null, at: number): void {
+  /** `isSure`: this was the value that the process got, and not perhaps another one that stood there meanwhile. */
+  read(reader: Reader, place: Place, text: string | null, { at, isSure }: { at: number; isSure: boolean }): void {
     const key = keyOf(place);
     const shown = reader.shown.get(key) ?? [];
-    shown.push({ seq: this.#next(), at, text });
+    shown.push({ seq: this.#next(), at, text, isSure });
     reader.shown.set(key, shown);
   }
 
@@ -133,7 +134,7 @@ export class History {
         at: Math.min(a.at, b.at),
         reader,
         text: a.text,
-        isHeard: isHeard && isKnown,
+        isHeard: isHeard && isKnown && a.isSure && b.isSure,
       },
     ]);
   }

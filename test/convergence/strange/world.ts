@@ -253,7 +253,7 @@ export class StrangeWorld {
         const values = shown.includes('values') ? this.partner.definitions.map(({ id }) => id) : [];
         for (const at of [...profile, ...values]) {
           const place: Place = { side: 'partner', record, at };
-          this.history.read(reader, place, this.#textOf(place), this.clock.now());
+          this.history.read(reader, place, this.#textOf(place), { at: this.clock.now(), isSure: true });
         }
         this.#noteCompared(reader, this.#personOf('partner', record), fields);
       },
@@ -271,14 +271,16 @@ export class StrangeWorld {
   /** The same of the HR system, whose copy may change while it is read. */
   #watched(hris: HrisConnection, reader: Reader, fields: readonly Field[]): HrisConnection {
     const { amend, read, update, ...others } = hris.employees;
-    const noteRead = (record: string): void => {
+    const noteRead = (record: string, earlier?: Record<string, unknown>): Record<string, unknown> => {
       const row = this.hr.shown(record);
       for (const at of columnNames) {
         const place: Place = { side: 'hris', record, at };
         const text = plain(this.#kindAt(place), row[at]);
-        this.history.read(reader, place, text, this.clock.now());
+        const isSure = earlier !== undefined && earlier[at] === row[at];
+        this.history.read(reader, place, text, { at: this.clock.now(), isSure });
       }
       this.#noteCompared(reader, this.#personOf('hris', record), fields);
+      return row;
     };
     const write = async (id: string, values: EmployeeFields, send: () => Promise<void> | undefined) => {
       const before = this.hr.row(id);
@@ -288,9 +290,9 @@ export class StrangeWorld {
     const employees: HrisConnection['employees'] = {
       ...others,
       async read(id, signal) {
-        noteRead(id);
+        const before = noteRead(id);
         const record = await read(id, signal);
-        noteRead(id);
+        noteRead(id, before);
         return record;
       },
       update: (id, values, options) => write(id, values, () => update(id, values, options)),
