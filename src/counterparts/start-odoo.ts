@@ -21,8 +21,8 @@ export interface OdooServer {
   sql(statement: string): Promise<unknown[]>;
   /** Kills it with SIGKILL and restarts it on the same port. */
   restart(): Promise<void>;
-  /** Starts another server on a copy of this database in its initial state. */
-  fork(): Promise<Omit<OdooServer, 'fork'>>;
+  /** Starts another server on a copy of this database in its initial state; `several`: it shows all databases. */
+  fork(several?: boolean): Promise<Omit<OdooServer, 'fork'>>;
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function startOdoo(): Promise<OdooServer> {
   await first.restart();
   return {
     ...first,
-    fork: async () => begin(root, postgres, await copyOf(copyUrl)),
+    fork: async (several) => begin(root, postgres, await copyOf(copyUrl), several),
     async stop() {
       await first.stop();
       await postgres.stop();
@@ -73,15 +73,20 @@ function argsOf(root: string, { url }: TestPostgres, more: readonly string[]): s
   return ['--mount', '/bin/sh', '-c', inside, 'sh', root, '/usr/bin/odoo', ...database, '--data-dir', '/tmp', ...more];
 }
 
-function databaseArgs(databaseUrl: string): string[] {
-  return ['-d', nameOf(databaseUrl), '--db-filter', `^${nameOf(databaseUrl)}$`];
+function databaseArgs(databaseUrl: string, several = false): string[] {
+  return ['-d', nameOf(databaseUrl), '--db-filter', several ? '.*' : `^${nameOf(databaseUrl)}$`];
 }
 
-async function begin(root: string, postgres: TestPostgres, databaseUrl: string): Promise<Omit<OdooServer, 'fork'>> {
+async function begin(
+  root: string,
+  postgres: TestPostgres,
+  databaseUrl: string,
+  several?: boolean,
+): Promise<Omit<OdooServer, 'fork'>> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const own = `--http-interface 127.0.0.1 --http-port ${port} --workers 0 --max-cron-threads 0`.split(' ');
-  const args = argsOf(root, postgres, [...databaseArgs(databaseUrl), ...own]);
+  const args = argsOf(root, postgres, [...databaseArgs(databaseUrl, several), ...own]);
   const serve = (): Promise<ChildProcess> =>
     serveUntilAnswers('unshare', args, `${url}/web/login`, { env: ENVIRONMENT });
   let child = await serve();

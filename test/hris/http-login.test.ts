@@ -51,6 +51,8 @@ test('a token is replaced before it ends', async () => {
 const LOGIN =
   'login: { post: /login, body: { key: "{options.secret}" }, token: body.token, carry: { x-token: "{token}" } }';
 const WITH_LOGIN = DEFINITION.replace(/oauth2: .* \}(?= \}\n)/, LOGIN);
+const SHOWN = DEFINITION.replace('probe:', 'said: body.message\nprobe:');
+const asAuth = (auth: string): string => SHOWN.replace(/auth: .*/, `auth: ${auth}`);
 const CHECKED = DEFINITION.replace('{ get: /me }', '{ get: /me, account: { at: company, is: kestrel } }');
 
 test.for([
@@ -78,10 +80,23 @@ test.for([
     });
 });
 
+test.for([
+  ['wrong', 500, { ok: false }, { code: 'HRIS_AUTH', action: 'reauthorize' }],
+  ['right', 500, { ok: true }, { code: 'SERVER_ERROR', action: 'retry' }],
+  ['not told', 500, undefined, { code: 'SERVER_ERROR', action: 'retry' }],
+  ['wrong, and the login is answered 429', 429, { ok: false }, { action: 'throttle' }],
+] as const)('a login that fails: its check says that the credentials are %s', async ([, status, told, expected]) => {
+  const check = 'check: { post: /check, body: { key: "{options.secret}" }, refused: body.ok = false }';
+  const hris = await openKestrel(
+    asAuth(`{ ${LOGIN.replace('token:', `${check}, token:`)} }`),
+    ({ url }, say) => (url === '/check' ? say(told === undefined ? 500 : 200, told ?? {}) : say(status, {})),
+    { secret: 'x' },
+  );
+  expect(await hris.probe(signal)).toMatchObject({ ok: false, error: expected });
+});
+
 const TOKEN = 'tk/Kestrel-4711+x==';
 const KEY = 'key of 4711+x==';
-const SHOWN = DEFINITION.replace('probe:', 'said: body.message\nprobe:');
-const asAuth = (auth: string): string => SHOWN.replace(/auth: .*/, `auth: ${auth}`);
 
 test.for([
   ['the token of a session', asAuth(`{ ${LOGIN.replace('"{token}"', '"{token | base64}"')} }`), TOKEN, ' … /staff'],

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openKestrel } from './open-kestrel.ts';
 import { refusal, write } from './profile.ts';
@@ -127,4 +128,24 @@ test('a create at a wrong path is not told as an employee who is not there', asy
     action: 'reject',
     message: expect.stringMatching(/^POST \/staff was answered 404 .*there is no such record/),
   });
+});
+
+test('a part that an earlier attempt made gets the values of this one', async () => {
+  const asked: string[] = [];
+  const definition = definitionOf('get', '').replace(
+    '    find:',
+    '    from: departmentId\n    update: { put: "/departments/{id}", body: { n: "{fields.department}" } }\n    find:',
+  );
+  const hris = await openKestrel(
+    definition,
+    async (request, say) => {
+      const { method, url = '' } = request;
+      if (method === 'GET') return say(200, { departments: [{ id: 5 }] });
+      asked.push(`${method} ${url} ${await text(request)}`);
+      return say(201, { id: '9' });
+    },
+    { token: 'x' },
+  );
+  await hris.employees.create({ familyName: 'Reyes', department: 'Kitchen' }, '27:1', write);
+  expect(asked).toEqual(['PUT /departments/5 {"n":"Kitchen"}', 'POST /staff {"departmentId":"5","last":"Reyes"}']);
 });

@@ -99,6 +99,10 @@ const oauth2 = z.strictObject({
 
 const login = z.strictObject({
   ...request,
+  check: z
+    .strictObject({ ...request, refused: expression.describe('Of { status, headers, body }') })
+    .optional()
+    .describe('Asked after a login that is answered 500 or above: whether the credentials are wrong'),
   token: expression.describe('Where { status, headers, body } has the token of the session'),
   carry: z.record(z.string(), template).describe('Headers that every later call carries, with {token}'),
 });

@@ -257,6 +257,10 @@ class Compiler {
       return {
         kind: 'login',
         call: this.#call(['auth', 'login'], login, []),
+        check: login.check && {
+          ...this.#call(['auth', 'login', 'check'], login.check, []),
+          ...this.#answers(['auth', 'login', 'check'], login.check, 'refused'),
+        },
         ...this.#answers(['auth', 'login'], login, 'token'),
         headers: this.#headers(['auth', 'login', 'carry'], login.carry, ['token']),
       } as const;

@@ -255,12 +255,18 @@ export async function takeSteps(
     const values = withFields(fields, { ...ids, reference });
     const held = raw === undefined ? undefined : await from?.(raw);
     let id = isNeeded ? partOf(held, definition.reading, `${name}.from`) : idOf(held);
-    if (isNeeded && id !== undefined && update !== undefined)
-      await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, sent: fields });
+    const change = async (part: string): Promise<unknown> =>
+      update && line.send({ plan: update, values: { ...values, id: part }, signal, beforeSend, sent: fields });
+    if (isNeeded && id !== undefined && update !== undefined) await change(id);
     else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
       // Reuses parts made earlier and parts that others share; without a reference only the latter.
-      const look = async (): Promise<string | undefined> =>
-        find && (reference !== undefined || from === undefined) ? findPart(line, find, values, signal) : undefined;
+      const look = async (): Promise<string | undefined> => {
+        if (find === undefined || (reference === undefined && from !== undefined)) return undefined;
+        const part = await findPart(line, find, values, signal);
+        // An earlier attempt may have made it with other values.
+        if (part !== undefined) await change(part);
+        return part;
+      };
       id ??= await look();
       // A part that is found again can be repeated after a lost answer: only the employee must be created once.
       const made = { idempotent: find !== undefined, sent: fields, makes: true, signal, beforeSend };

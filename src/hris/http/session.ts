@@ -151,7 +151,9 @@ async function logIn(
   send: (plan: CallPlan) => ReturnType<Login>,
 ): Promise<{ carried: Carried; lastsMs?: number }> {
   if (auth.kind === 'login') {
-    const answer = await send(auth.call);
+    const answer = await send(auth.call).catch(async (error: unknown) => {
+      throw (await isRefused(auth, error, send)) ? refusedLogin(auth.call.what) : error;
+    });
     const token = await auth.token(answer);
     if (token === undefined || token === null || token === '') throw noToken(auth.call.what);
     return { carried: carrying({ headers: rendered(auth.headers, { ...own, token }) }, cellText(token)) };
@@ -188,6 +190,25 @@ async function logIn(
     carried: carrying({ headers: { authorization: `Bearer ${token}` } }),
     ...(seconds > 0 ? { lastsMs: seconds * 1_000 } : {}),
   };
+}
+
+/** Whether a login failed, as by an error of the server, because the credentials are wrong. */
+async function isRefused(
+  { check }: Extract<AuthPlan, { kind: 'login' }>,
+  error: unknown,
+  send: (plan: CallPlan) => ReturnType<Login>,
+): Promise<boolean> {
+  if (check === undefined || !isConnectorError(error) || (error.status ?? 0) < 500) return false;
+  const answer = await send(check).catch(() => undefined);
+  return answer !== undefined && (await check.refused(answer)) === true;
+}
+
+function refusedLogin(what: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_AUTH',
+    action: 'reauthorize',
+    message: `${what} failed: the HR system refuses these credentials. Check the user and the secret under hris.`,
+  });
 }
 
 /** Codes that tell of the employee or the data of a call. */
