@@ -250,7 +250,7 @@ function renderField({ field, rule, file, line, readAt, steps, written, ...rest 
     ['gives', result],
     ...('planned' in rest ? [['planned', renderValue(rest.planned)]] : []),
     ...(written === undefined ? [] : [['written', renderWritten(written)]]),
-    ...('held' in rest ? [['held there', renderValue(rest.held)]] : []),
+    ...('held' in rest ? [['in the HR system', renderValue(rest.held)]] : []),
   ];
   return `${field}\n${lines.map(([what = '', shown = '']) => `  ${what.padEnd(20)}  ${shown}\n`).join('')}`;
 }

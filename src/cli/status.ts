@@ -80,7 +80,7 @@ const TENANT_HEAD = ['tenant', 'state', 'baseline', 'last reconcile', 'answered'
 function shortTables(tenants: readonly TenantStatus[]): string[] {
   const rows = tenants.map((tenant) => [
     cut(tenant.tenantId),
-    tenant.state + (tenant.creditGateClosed ? ' (no credits)' : ''),
+    stateText(tenant),
     String(tenant.hires.open ?? 0),
     String(tenant.hires.done ?? 0),
     tenant.reconcileAgeMs === undefined ? 'never' : `${age(tenant.reconcileAgeMs)} ago`,
@@ -174,14 +174,17 @@ function coverageText({ coverage, hintsWaitMs }: StreamStatus): string {
   return `${coverage.partner} / ${coverage.hris}, ${age(coverage.ageMs)} ago${hints}`;
 }
 
+function stateText({ state, onlyObserves, creditGateClosed }: TenantStatus): string {
+  return `${state}${onlyObserves === true ? ', observes' : ''}${creditGateClosed ? ' (no credits)' : ''}`;
+}
+
 function tenantRow(tenant: TenantStatus): string[] {
   const { counts, oldestWaitingMs } = tenant.inbox;
   const waiting = oldestWaitingMs === undefined ? '' : `, oldest waiting ${age(oldestWaitingMs)}`;
-  const gate = tenant.creditGateClosed ? ' (no credits)' : '';
   const reconcile = tenant.reconcileAgeMs === undefined ? 'never' : `${age(tenant.reconcileAgeMs)} ago`;
   return [
     tenant.tenantId,
-    tenant.state + gate,
+    stateText(tenant),
     tenant.baseline,
     reconcile,
     answeredText(tenant),

@@ -2,7 +2,7 @@ import type { HireState } from '../hire/hire.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
-import { listFreezes } from '../store/freezes.ts';
+import { listFreezes, observes } from '../store/freezes.ts';
 import { oldestHints } from '../store/hints.ts';
 import { countBegun, countHires } from '../store/hires.ts';
 import { countOpenHolds, listHolds } from '../store/holds.ts';
@@ -42,6 +42,8 @@ export interface Status {
 export interface TenantStatus {
   tenantId: string;
   state: TenantState['state'] | 'not seen yet';
+  /** It reads and plans, and writes nothing. */
+  onlyObserves?: true;
   /** Why the tenant is paused. */
   paused?: { code: string; message: string };
   baseline: 'done' | 'running' | 'not started';
@@ -143,7 +145,7 @@ async function droppedStreams(
 /** What the store knows of a tenant itself. */
 type TenantFacts = Pick<
   TenantStatus,
-  'tenantId' | 'state' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'
+  'tenantId' | 'state' | 'onlyObserves' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'
 >;
 
 function tenantFacts(tenantId: string, row: TenantState | undefined, now: number): TenantFacts {
@@ -151,9 +153,11 @@ function tenantFacts(tenantId: string, row: TenantState | undefined, now: number
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
   const reconciled = row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) };
+  const mode = observes(row) ? { onlyObserves: true as const } : {};
   const begun = row.baseline_started_at === null ? 'not started' : 'running';
   const baseline = row.baseline_done_at === null ? begun : 'done';
-  return { tenantId, state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
+  const creditGateClosed = row.credit_gate !== null;
+  return { tenantId, state: row.state, ...mode, baseline, creditGateClosed, ...paused, ...reconciled };
 }
 
 function answeredFacts(

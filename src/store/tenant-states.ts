@@ -23,6 +23,7 @@ const STATE_COLUMNS = [
   'state',
   'paused_code',
   'paused_message',
+  'receives',
   'baseline_started_at',
   'baseline_done_at',
   'reconciled_at',

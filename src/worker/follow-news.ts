@@ -67,7 +67,7 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
       restMs = Math.max(LOOK_MS, REST * tookMs);
     } catch (error) {
       if (!stop.signal.aborted)
-        log.debug({ tenantId, reason: outageReason(error) }, 'an HR system did not say which employees changed');
+        log.debug({ tenantId, reason: outageReason(error) }, 'an HR system did not tell its changes');
     } finally {
       one.dueAt = performance.now() + restMs;
     }

@@ -222,6 +222,15 @@ test('status counts no hire of a removed tenant as under way: nothing continues 
   expect(stdout).toMatch(/^No hire is under way/);
 });
 
+test('status says that a tenant only observes', async () => {
+  const data = await dataDir(async (store) => {
+    await readTenantState(store, 'acme');
+    await store.kysely.updateTable('tenants').set({ receives: '{"mode":"observe"}' }).execute();
+  });
+  const { stdout } = await runCommand(['status', '--tenants', await tenantDir(), '--data', data]);
+  expect(stdout).toMatch(/^acme +active, observes /m);
+});
+
 test('status shows the last run of each stream, what was left out, and why one was refused', async () => {
   const dir = await tenantDir();
   const data = await dataDir(async (store) => {

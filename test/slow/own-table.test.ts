@@ -26,7 +26,7 @@ test('docs/own-table.md leads to a hire in a table of twenty columns that was th
   expect(walk.commands).toBeLessThanOrEqual(8);
   expect(walk.output).toMatch(/written\s+back\s+and\s+verified/);
   expect(walk.output).toMatch(/last_name +candidate\.lastName +by its name/);
-  expect(walk.output).toMatch(/planned +"Reyes"[^]*held there +"Reyes"/);
+  expect(walk.output).toMatch(/planned +"Reyes"[^]*in the HR system +"Reyes"/);
   const { rows } = await sql`select * from staff`.execute(hr.kysely);
   expect(rows).toEqual([
     expect.objectContaining({

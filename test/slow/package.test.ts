@@ -66,7 +66,7 @@ test('README leads from the package in an empty folder to a hire in the HR table
   await succeed('npm', ['pkg', 'set', 'type=module']);
   expect(commands).toBeLessThanOrEqual(8);
   expect(output).toMatch(/written\s+back\s+and\s+verified/);
-  expect(output).toMatch(/planned +"Reyes"[^]*held there +"Reyes"/);
+  expect(output).toMatch(/planned +"Reyes"[^]*in the HR system +"Reyes"/);
   expect(output).toMatch(/ok +webhooks +The last webhook was accepted/);
   const hr = new DatabaseSync(path.join(project, 'acme.db'), { readOnly: true, timeout: 60_000 });
   expect(hr.prepare('select family_name from employees').all()).toEqual([{ family_name: 'Reyes' }]);

@@ -12,6 +12,7 @@ const state: TenantState = {
   tenant_id: 'acme',
   state: 'active',
   paused_code: null,
+  receives: null,
   paused_message: null,
   baseline_started_at: 1,
   baseline_done_at: 2,
