@@ -7,6 +7,7 @@ import type { FieldPlan, HttpDefinition } from '../hris/http/load-definition.ts'
 import { noLimits } from '../hris/http-line.ts';
 import type { CreateResult, HrisConnection } from '../hris/port.ts';
 import {
+  emailOf,
   type HrisProfile,
   type HrisUnderTest,
   httpPowers,
@@ -147,7 +148,7 @@ async function idsOf(
     if (reference !== undefined)
       found.push(await adapter.employees.find({ by: 'reference', value: profile.reference?.(tag) ?? '' }, signal));
     if (email !== undefined && found.every(({ kind }) => kind === 'none'))
-      found.push(await adapter.employees.find({ by: 'email', value: addressOf(tag, profile) }, signal));
+      found.push(await adapter.employees.find({ by: 'email', value: emailOf({ profile }, tag) }, signal));
     for (const one of found.flatMap(refsOf)) ids.add(one.id);
   }
   return ids;
@@ -156,11 +157,6 @@ async function idsOf(
 function refsOf(found: Found): { id: string }[] {
   if (found.kind === 'none') return [];
   return found.kind === 'one' ? [found.ref] : found.refs;
-}
-
-function addressOf(tag: string, profile: HrisProfile): string {
-  const { email, workEmail } = profile.employee(tag);
-  return String(email ?? workEmail);
 }
 
 async function clearAway({ connection, remove }: OpenDefinition, ids: readonly string[]) {
@@ -237,6 +233,7 @@ function profileOf(
     findsPersons: has('birthDate') && isNamed && exists('person'),
     findsEmails: (has('email') || has('workEmail')) && exists('email'),
     findsNames: isNamed && search.name !== undefined,
+    findsNumbers: exists('number'),
     provesNothing: (['reference', 'number', 'email', 'person'] as const).filter((by) => !isProven(by)),
   };
 }
@@ -403,6 +400,7 @@ const LACKS: Partial<Record<Need, string>> = {
   numbers: 'the definition has no "record.number"',
   staleUpdate: 'the update names no {version}',
   names: 'the definition has no "find.name"',
+  byNumber: 'the definition has no "find.number" and no "find.all"',
   emails: 'the definition has no field "email", or no search for it',
   persons: 'the definition has no birth date, or no search for it',
   required: 'no field is required',

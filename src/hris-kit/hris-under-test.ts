@@ -34,6 +34,7 @@ export interface HrisProfile {
   /** False if this cannot be looked up. */
   findsEmails?: boolean;
   findsNames?: boolean;
+  findsNumbers?: boolean;
   /** Keys whose empty result proves nothing and must not be trusted. */
   provesNothing?: readonly ('reference' | 'number' | 'email' | 'person')[];
   /** An intermediary decodes every body as text, so files must be ASCII. */
@@ -163,6 +164,7 @@ const OF_PROFILE = {
   numbers: { entry: 'number', offers: ({ number }: HrisProfile) => number !== undefined },
   emails: { entry: 'findsEmails', offers: ({ findsEmails }: HrisProfile) => findsEmails !== false },
   names: { entry: 'findsNames', offers: ({ findsNames }: HrisProfile) => findsNames !== false },
+  byNumber: { entry: 'findsNumbers', offers: ({ findsNumbers }: HrisProfile) => findsNumbers !== false },
   required: { entry: 'missing', offers: ({ missing }: HrisProfile) => Object.keys(missing).length > 0 },
 } as const;
 
@@ -236,7 +238,14 @@ export function referenceOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: st
 }
 
 export function emailOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
-  return String(profile.employee(tag)['email']);
+  const { email, workEmail } = profile.employee(tag);
+  return String(email ?? workEmail);
+}
+
+/** How hirebridge looks for a create whose answer was lost; undefined if only a person can. */
+export function keyOf(hris: HrisUnderTest, tag: string): FindKey | undefined {
+  if (offers(hris, 'reference')) return { by: 'reference', value: referenceOf(hris, tag) };
+  return offers(hris, 'emails') ? { by: 'email', value: emailOf(hris, tag) } : undefined;
 }
 
 /** Creates the profile's employee with the tag's reference. */

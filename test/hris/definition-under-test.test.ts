@@ -107,3 +107,40 @@ test('a search that takes long is no lag, because it began in time', async () =>
   const [cell] = hrisCells(hris).filter(({ name }) => name === 'answer lost after create');
   await expect(cell?.run()).resolves.toBeUndefined();
 });
+
+/** The cells of the suite for a definition at a server that answers nothing. */
+async function cellsOf(change: (text: string) => string, url = 'http://127.0.0.1:9') {
+  const { definition, problems } = loadDefinition('kestrel.yaml', change(DEFINITION));
+  if (definition === undefined) throw new Error(JSON.stringify(problems));
+  const hris = definitionUnderTest({ definition, options: { url, allowPrivateAddress: true, token: 'x' }, values: {} });
+  onTestFinished(() => hris.stop());
+  const cells = hrisCells(hris);
+  return { hris, cell: (name: string) => cells.find((one) => one.name === name) };
+}
+
+test('numbers that nobody can be searched by are excused', async () => {
+  const numbered = (text: string): string => text.replace('former: left', 'former: left, number: no');
+  const { cell } = await cellsOf((text) => numbered(text).replace(/ {2}all: .*\n/, ''));
+  expect(cell('find by number')?.impossible).toBe('the definition has no "find.number" and no "find.all"');
+  expect((await cellsOf(numbered)).cell('find by number')?.impossible).toBeUndefined();
+});
+
+test('a create whose answer is lost is tested without a reference as well, by e-mail', async () => {
+  const { url, staff } = await startLagging();
+  const bare = (text: string): string => text.replace('reference: reference, ', '').replace(/ {2}reference: .*\n/, '');
+  const { hris, cell } = await cellsOf(bare, url);
+  for (const name of ['answer lost after create', 'executed late']) {
+    hris.begin();
+    expect(cell(name)).toMatchObject({ name });
+    expect(cell(name)?.impossible).toBeUndefined();
+    await cell(name)?.run();
+  }
+  expect(staff.size).toBe(2);
+});
+
+test('people are found by their address at work if the definition has no other', async () => {
+  const { url } = await startLagging();
+  const atWork = (text: string): string => text.replace('  email: { at: email }', '  workEmail: { at: email }');
+  const { cell } = await cellsOf(atWork, url);
+  await expect(cell('find by e-mail')?.run()).resolves.toBeUndefined();
+});

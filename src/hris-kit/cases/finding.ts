@@ -18,7 +18,7 @@ import {
 export const finding: readonly HrisCase[] = [
   { name: 'the probe finds that it works', run: probes },
   { name: 'find by reference', needs: ['reference'], run: findsByReference },
-  { name: 'find by number', needs: ['numbers'], run: findsByNumber },
+  { name: 'find by number', needs: ['numbers', 'byNumber'], run: findsByNumber },
   { name: 'find by e-mail', needs: ['emails'], run: findsByEmail },
   { name: 'find by name and birth date', needs: ['persons'], run: findsPerson },
   { name: 'find by name where one side has no birth date', needs: ['names'], run: findsNamesakes },
