@@ -77,7 +77,7 @@ export async function applyPlan(reading: HireContext, { planId, change, sources 
     const read = await readSources(hire, { anyStage: false });
     return read.verdict === 'read' ? { verdict: 'stale' } : read;
   }
-  const applied = await apply(hire, change, sources.sinceRead);
+  const applied = await apply(hire, change, sources);
   if (applied.verdict !== 'employee') return applied;
   await markApplied(hire.store, planId);
   return { ...applied, present: true };
@@ -98,13 +98,18 @@ async function finishRehire(hire: HireContext, change: Change): Promise<Applied 
   return kind === 'adopted' ? finish(hire, { kind: 'created', ref: change.employee }, 'linked') : undefined;
 }
 
-async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
+async function apply(
+  hire: HireContext,
+  change: Change,
+  { sinceRead, fields }: Pick<Planned['sources'], 'sinceRead' | 'fields'>,
+): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
   if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
   if (change.kind === 'update') {
     await updateEmployee(hire, change.employee, change.fields);
     if (await isEndedSince(hire, change.employee, sinceRead)) return { verdict: 'stale' };
   }
+  if (change.kind === 'link') await makeWhole(hire, change.employee, fields);
   return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
 }
 
@@ -157,7 +162,8 @@ function onceOptions(
 }
 
 /** Whether an earlier attempt made the employee. */
-async function look(hire: HireContext, { fields, reference }: Creation): Promise<Seen<Created>> {
+async function look(hire: HireContext, change: Creation): Promise<Seen<Created>> {
+  const { fields, reference } = change;
   const { store, connection, creation, decisions, ref, row } = hire;
   if (mayCreateUnseen(creation, decisions)) return { kind: 'absent' };
   const { employees } = await findPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
@@ -165,7 +171,20 @@ async function look(hire: HireContext, { fields, reference }: Creation): Promise
   const own = employees.filter((one) => !isSameHire(one.hire, ref)).map(({ employee }) => employee.id);
   const findings = withoutDenied(await readFindings(connection, reference, fields), new Set(own));
   const seen = judgeCreate(findings, creation, decisions);
-  return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
+  if (seen.kind !== 'found') return seen;
+  await makeWhole(hire, seen.employee, allFields(change));
+  return { kind: 'found', value: { kind: 'created', ref: seen.employee } };
+}
+
+/** If a create is several writes, its attempt may have ended between them: writes what our employee may lack. */
+async function makeWhole(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
+  const { creation, connection } = hire;
+  const isWhole = connection.hris.capabilities.createsInParts !== true || creation?.outcome === 'done';
+  if (isWhole || creation === undefined) return;
+  const pinned = readKept<{ reference: string }>(creation.pinned);
+  const shown = await readEmployee(connection.hris, employee);
+  if (pinned !== 'purged' && shown?.former !== true && shown?.reference === pinned.reference)
+    await updateEmployee(hire, employee, fields);
 }
 
 /** A create that the HR system accepted earlier goes on, no matter which stage the person is in now. */

@@ -77,7 +77,12 @@ export function definitionUnderTest({ definition, options, values, noNumbers = f
   const count = async (): Promise<number> => (await found(tags.ofCase)).size;
   const stop = async (): Promise<void> => void (await Promise.all([adapter.close(), second.close()]));
   const openAt = (url: string): HrisConnection => noting(open(url).connection, created);
-  const underTest = { ...hris, count, stop, powers: powersOf({ definition, options, hris, open: openAt }) };
+  const underTest = {
+    ...hris,
+    count,
+    stop,
+    powers: powersOf({ definition, options, hris, open: openAt, below: opened[0].below }),
+  };
   const lacks = {
     ...LACKS,
     ...(noNumbers ? { numbers: 'this account assigns employee numbers later, or not at all' } : {}),
@@ -203,7 +208,8 @@ function profileOf(
   const { search, everybody, record } = definition;
   const name = fields.find(({ key }) => key === 'familyName') ?? fields.find(({ key }) => key === 'name');
   const nameField = name ?? fields.find((field) => field.required && isFree(field));
-  const edit = fields.find((field) => field !== nameField && isFree(field) && isEditable(field));
+  const edits = fields.filter((field) => field !== nameField && isFree(field) && isEditable(field));
+  const edit = edits.find(({ below }) => below === undefined) ?? edits[0];
   if (nameField === undefined || edit === undefined)
     throw rejected(
       'HRIS_NOT_TESTABLE',
@@ -275,27 +281,35 @@ function anyOf({ type, options, values }: FieldPlan): FieldValue {
   return { text: 'Test', number: 1, date: '2026-02-01', boolean: false }[type];
 }
 
+/** The purpose of a request that writes a record below an employee. */
+const BELOW = /^below\..*\.(create|update)$/;
+
 interface Played {
+  /** How many records are below an employee. */
+  below: ((id: string) => Promise<number>) | undefined;
   definition: HttpDefinition;
   options: CommonOptions;
   hris: Pick<HrisUnderTest, 'profile' | 'adapter' | 'second'>;
   open(url: string): HrisConnection;
 }
 
-function powersOf({ definition, options, hris, open }: Played): Partial<Powers> {
+function powersOf({ definition, options, hris, open, below }: Played): Partial<Powers> {
   const { origin, pathname } = new URL(options.url);
   const base = pathname.replace(/\/+$/, '');
   const openAt = async (url: string): Promise<HrisConnection> => open(`${url.replace(/\/$/, '')}${base}`);
   const spell = (status: number) => () => answered(origin, openAt, status);
-  const { changing, updating, asking } = definition;
+  const { changing, updating, asking, fields } = definition;
+  const moved = fields.find((field) => field.below !== undefined && field.write && isFree(field) && isEditable(field));
   return {
     ...httpPowers({
       url: origin,
       open: ({ url }) => openAt(url),
       isCreate: ({ purpose }) => purpose === 'create',
       isUpload: ({ purpose }) => purpose === 'files.upload',
-      isAmendment: ({ purpose }) => purpose === 'update',
+      isAmendment: ({ purpose = '' }) => purpose === 'update' || BELOW.test(purpose),
+      isBelow: ({ purpose = '' }) => BELOW.test(purpose),
     }),
+    ...(moved && below && { below: { edit: { [moved.key]: 'Moved' }, count: below } }),
     busy: spell(429),
     revoke: spell(401),
     ...(updating.isConditional && { staleUpdate: (id: string) => staleUpdate(origin, openAt, hris, id) }),

@@ -102,6 +102,8 @@ export interface Powers {
     payloads(ids: readonly string[]): Buffer[];
     signing: WebhookSigning;
   };
+  /** A field in a record below the employee, its new value, and how many such records somebody has. */
+  below: { edit: EmployeeFields; count(id: string): Promise<number> };
   /** A custom field: its name in `describe`, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };
 }
@@ -121,7 +123,7 @@ export interface Spell {
 }
 
 /** What a fault affects; a create by default. */
-type Struck = 'create' | 'file' | 'amendment';
+type Struck = 'create' | 'file' | 'amendment' | 'below';
 
 /** A connection on which messages of a create can be lost. */
 export interface Wire {
@@ -143,6 +145,8 @@ export interface HttpPower {
   isUpload: IsRequest;
   /** Matches the request that changes an employee. */
   isAmendment: IsRequest;
+  /** Matches a request that writes a record below an employee. */
+  isBelow?: IsRequest;
 }
 
 type IsRequest = (asked: AskedRequest) => boolean;
@@ -323,8 +327,9 @@ export function httpPowers(http: HttpPower): Pick<Powers, 'http' | 'wire'> {
   return { http, wire: () => openWire(http) };
 }
 
-async function openWire({ url, open, isCreate, isUpload, isAmendment }: HttpPower): ReturnType<Powers['wire']> {
-  const requests = { create: isCreate, file: isUpload, amendment: isAmendment };
+async function openWire({ url, open, ...matches }: HttpPower): ReturnType<Powers['wire']> {
+  const { isCreate, isUpload, isAmendment, isBelow = () => false } = matches;
+  const requests = { create: isCreate, file: isUpload, amendment: isAmendment, below: isBelow };
   const proxy = await startHttpProxy(url);
   const adapter = await open({ url: proxy.url });
   // First lets the adapter do its one-time work, such as a login.

@@ -1,4 +1,4 @@
-import { employment } from './cases/employment.ts';
+import { below, employment } from './cases/employment.ts';
 import { finding } from './cases/finding.ts';
 import { trouble, webhooks } from './cases/trouble.ts';
 import { pending, writing } from './cases/writing.ts';
@@ -16,5 +16,6 @@ export const hrisCases: readonly HrisCase[] = [
 
 /** Every case as a cell, to be run one after another by any test runner. */
 export function hrisCells(hris: HrisUnderTest): HrisCell[] {
-  return hrisCases.map((one) => cellOf(one, hris));
+  const own = hris.powers?.below === undefined ? [] : below;
+  return [...hrisCases, ...own].map((one) => cellOf(one, hris));
 }

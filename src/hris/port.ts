@@ -47,6 +47,8 @@ export interface DescribedField {
 export interface HrisCapabilities {
   /** The employee's record stores our reference, and can be looked up by it. */
   storesReference: boolean;
+  /** A create is several writes: if its answer was lost, an update with the same fields makes the employee whole. */
+  createsInParts?: true;
   /** A record may be shown without the reference that it stores. */
   mayHideReference?: boolean;
   /** How long after a write a read may still miss it; 0 if reads show every write at once. */

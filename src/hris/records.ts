@@ -71,7 +71,8 @@ export function fieldsToAmend({ fields, over }: Omit<Amendment, 'from'>, held: R
   return Object.fromEntries(left);
 }
 
-function isSame(one: FieldValue | undefined, other: FieldValue | undefined): boolean {
+/** Whether two values of a field are one; an empty text is none. */
+export function isSame(one: FieldValue | undefined, other: FieldValue | undefined): boolean {
   return plain(one) === plain(other);
 }
 

@@ -259,3 +259,22 @@ test.each([
   const asked = Promise.resolve(hris.pending?.resolve('7', signal));
   expect(await asked.catch((error: unknown) => error)).toMatchObject(expected);
 });
+
+test('an option of the tenant file is written by "set" to a new employee and to a known one', async () => {
+  const sent: unknown[] = [];
+  const definition = definitionOf('merge', `{ ${PHONE} }`)
+    .replace('token: { secret: true }', 'token: { secret: true }, site: {}')
+    .replace('post: /staff', 'post: /staff, set: { site: "{options.site}" }')
+    .replace('as: merge', 'set: { contact.site: "{options.site}" }');
+  const hris = await openKestrel(
+    definition,
+    async (asked, say) => {
+      sent.push(JSON.parse(await text(asked)));
+      say(200, { id: '1' });
+    },
+    { token: 'x', site: 'London' },
+  );
+  await hris.employees.create({ phone: '1' }, '27:1', write);
+  await hris.employees.update('1', { phone: '2' }, write);
+  expect(sent).toEqual([{ site: 'London', contact: { phone: '1' } }, { contact: { site: 'London', phone: '2' } }]);
+});

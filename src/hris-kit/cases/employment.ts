@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import type { Amendment, EmployeeFile, HrisConnection } from '../../hris/port.ts';
 import {
+  create,
   emailOf,
   employ,
   eventually,
   expectFit,
   type HrisCase,
   type HrisUnderTest,
+  keyOf,
   offers,
   overWire,
   power,
@@ -30,6 +33,45 @@ export const employment: readonly HrisCase[] = [
   },
   { name: 'a file is delivered once, though its upload fails', needs: ['files', 'stored', 'wire'], run: deliversOnce },
 ];
+
+/** Only for definitions with records below an employee. */
+export const below: readonly HrisCase[] = [
+  { name: 'a record below: a change is made once, though its answer is lost', needs: ['wire'], run: losesBelow },
+];
+
+async function losesBelow(hris: HrisUnderTest): Promise<void> {
+  const { edit, count } = power(hris, 'below');
+  const { employees, capabilities } = hris.second;
+  await overWire(hris, async ({ adapter, strike }) => {
+    const ref = await employ(hris, 'below');
+    const isShown = async (id: string, fields: EmployeeFields) =>
+      eventually(() => employees.read(id, signal), { fields }, shown(hris), 'the employee');
+    /** Writes, loses the answer of a record below, and repeats: only the lost write may have made one. */
+    const repeats = async (id: () => Promise<string>, fields: EmployeeFields, first: () => Promise<unknown>) => {
+      const struck = strike('answer-lost', 'below');
+      expectFit((await refusal(first())).action, /^(retry|unknown)$/, 'the action');
+      await struck;
+      const of = await id();
+      const made = await count(of);
+      for (const _twice of [1, 2]) await adapter.employees.update(of, fields, write);
+      await isShown(of, fields);
+      expectFit(await count(of), made, 'the number of records below the employee');
+    };
+    await repeats(
+      async () => ref.id,
+      edit,
+      () => adapter.employees.update(ref.id, edit, write),
+    );
+    const key = keyOf(hris, 'below-made');
+    if (capabilities.createsInParts !== true || key === undefined) return;
+    const find = async (): Promise<string> => {
+      await eventually(() => employees.find(key, signal), { kind: 'one' }, shown(hris), 'who is found');
+      const found = await employees.find(key, signal);
+      return found.kind === 'one' ? found.ref.id : '';
+    };
+    await repeats(find, hris.profile.employee('below-made'), () => create(hris, 'below-made', { on: adapter }));
+  });
+}
 
 /** Reads one pass; alternates between two connections, as after a restart of ours. */
 async function drain({ adapter, second }: HrisUnderTest, from: string | undefined, onFirstPage = async () => {}) {

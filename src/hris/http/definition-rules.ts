@@ -1,6 +1,6 @@
 import type { Path } from '../../yaml/yaml-file.ts';
 import type { Definition, ListOf, RequestOf } from './definition-schema.ts';
-import { isWholeList, NO_FORMAT, writesDays } from './expression.ts';
+import { isWholeList, NO_FORMAT, plainPath, writesDays } from './expression.ts';
 
 /** Where parts of a definition contradict one another, and how. */
 type BrokenRule = readonly [at: Path, text: string];
@@ -18,7 +18,19 @@ export function requestOf({ query, headers, body, ...request }: RequestOf): unkn
 
 /** What the schema of a single part cannot see. */
 export function brokenRules(raw: Definition): BrokenRule[] {
-  const all = [ofReference, ofSearches, ofTrust, ofLists, ofWrites, ofFields, ofSteps, ofAccess, ofFiles, ofHooks];
+  const all = [
+    ofReference,
+    ofSearches,
+    ofTrust,
+    ofLists,
+    ofWrites,
+    ofFields,
+    ofSteps,
+    ofBelow,
+    ofAccess,
+    ofFiles,
+    ofHooks,
+  ];
   return all.flatMap((rules) => [...rules(raw)]);
 }
 
@@ -163,7 +175,7 @@ function* ofWrites(raw: Definition): Generator<BrokenRule> {
   for (const [name, write] of Object.entries(writes)) {
     if (write?.body === undefined || uses(requestOf(write), 'record')) continue;
     const at = name.split('.');
-    if (Object.keys(write.set).length > 0)
+    if (Object.keys(write.set).some((place) => belowOf(raw, place) === undefined))
       yield [
         [...at, 'set'],
         `"${name}.set" is written into the record, which "${name}.body" does not send. Add {record}.`,
@@ -174,7 +186,7 @@ function* ofWrites(raw: Definition): Generator<BrokenRule> {
         '"create.body" does not send our reference, by which a create whose answer is lost is found again: somebody ' +
           'could be made twice. Add {reference}, or {record}, which has it.',
       ];
-    const lost = unsentBy(write, write === requisitions?.update ? requisitions.fields : raw.fields, raw.steps);
+    const lost = unsentBy(write, write === requisitions?.update ? { ...raw, ...requisitions, below: {} } : raw);
     // An end writes no field, and an update writes what a rehire does not send.
     if (lost.length > 0 && write !== terminate && write !== rehire)
       yield [
@@ -185,27 +197,45 @@ function* ofWrites(raw: Definition): Generator<BrokenRule> {
   }
 }
 
+type Fields = Pick<Definition, 'fields' | 'steps' | 'below'>;
+
 /** Fields that are written into the record. */
-function writtenInRecord(
-  fields: Definition['fields'],
-  steps: Definition['steps'],
-): (readonly [key: string, at: string])[] {
+function writtenInRecord({ fields, steps, below }: Fields): (readonly [key: string, at: string])[] {
   const elsewhere = new Set(Object.values(steps).flatMap((step) => step.fields));
-  return Object.entries(fields).flatMap(([key, { at, write }]) => (write && !elsewhere.has(key) ? [[key, at]] : []));
+  const isOwn = (key: string, at: string): boolean => !elsewhere.has(key) && belowOf({ below }, at) === undefined;
+  return Object.entries(fields).flatMap(([key, { at, write }]) => (write && isOwn(key, at) ? [[key, at]] : []));
+}
+
+/** The kind of record below the employee that a place is in. */
+export function belowOf({ below }: Pick<Definition, 'below'>, place: string): string | undefined {
+  const [first] = plainPath(place) ?? [];
+  return first !== undefined && 'name' in first && Object.hasOwn(below, first.name) ? first.name : undefined;
 }
 
 /** Fields of the record that a request with a body of its own leaves out. */
-export function unsentBy(write: RequestOf, fields: Definition['fields'], steps: Definition['steps']): string[] {
+export function unsentBy(write: RequestOf, raw: Fields): string[] {
   const sent = requestOf(write);
   if (write.body === undefined || uses(sent, 'record')) return [];
-  return writtenInRecord(fields, steps).flatMap(([key]) => (uses(sent, `fields\\.${key}`) ? [] : [key]));
+  return writtenInRecord(raw).flatMap(([key]) => (uses(sent, `fields\\.${key}`) ? [] : [key]));
+}
+
+/** Places in records below an employee that the request of a create does not send. */
+export function leftBelow({ fields, below, create }: Definition): string[] {
+  const own = [
+    requestOf(create),
+    Object.entries(create.set).filter(([place]) => belowOf({ below }, place) === undefined),
+  ];
+  const left = Object.entries(fields).flatMap(([key, { at, write }]) =>
+    write && !uses(own, `fields\\.${key}`) ? [at] : [],
+  );
+  return [...left, ...Object.keys(create.set)].filter((place) => belowOf({ below }, place) !== undefined);
 }
 
 function* ofFields(raw: Definition): Generator<BrokenRule> {
   const { fields, requisitions, record } = raw;
   // Of two values at one place only the last is sent.
   const taken = new Map([[record.reference, 'record.reference']]);
-  for (const [key, at] of writtenInRecord(fields, raw.steps)) {
+  for (const [key, at] of writtenInRecord({ ...raw, below: {} })) {
     const other = taken.get(at);
     if (other !== undefined)
       yield [['fields', key, 'at'], `"fields.${key}.at" is the place of "${other}" too. Only one value can be there.`];
@@ -235,6 +265,43 @@ function* ofSteps({ steps }: Definition): Generator<BrokenRule> {
         `"steps.${name}.find" does not say which part is looked for, so it would find that of anybody. ` +
           'Add {reference}, or {fields.NAME} for a part that others share.',
       ];
+  }
+}
+
+/** Fields that people are compared by; searches show no record below anybody. */
+const COMPARED = ['name', 'givenName', 'familyName', 'email', 'workEmail', 'birthDate'];
+
+function* ofBelow(raw: Definition): Generator<BrokenRule> {
+  const { below, fields, create, update, terminate, rehire, record } = raw;
+  const compared = COMPARED.map((key) => [['fields', key, 'at'], fields[key]?.at] as const);
+  for (const [at, place] of [...compared, [['record', 'reference'], record.reference] as const])
+    if (place !== undefined && belowOf(raw, place) !== undefined)
+      yield [
+        at,
+        `"${at.join('.')}" is in a record below the employee, which searches do not show. Keep it in the record.`,
+      ];
+  const [left] = leftBelow(raw);
+  if (left !== undefined && record.reference === undefined)
+    yield [
+      ['create'],
+      `"${left}" is written once the employee is there, and without "record.reference" nobody knows after a lost ` +
+        'answer that it is still missing. Add it, or send {fields.NAME} with "create.body" or "create.set".',
+    ];
+  if (create.ticket !== undefined && left !== undefined)
+    yield [
+      ['create', 'ticket'],
+      `a create may be pending, so "${left}" must be in its request: nothing is written below somebody who is not ` +
+        'there yet. Send {fields.NAME} with "create.body" or "create.set".',
+    ];
+  const sets = [create, update, terminate, rehire].flatMap((write) => Object.keys(write?.set ?? {}));
+  const written = [...sets, ...Object.values(fields).flatMap(({ at, write }) => (write ? [at] : []))];
+  for (const [name, { dated, create: made, update: changed }] of Object.entries(below)) {
+    const at = ['below', name];
+    const says = `"${at.join('.')}"`;
+    if (made !== undefined && dated === undefined && changed === undefined)
+      yield [at, `${says} makes records and changes none. Add "update", or "dated" if each change is a new record.`];
+    if ((made ?? changed) === undefined && written.some((place) => belowOf(raw, place) === name))
+      yield [at, `${says} does not say how it is written. Add "update" or "create", or write: false to its fields.`];
   }
 }
 

@@ -138,6 +138,22 @@ const step = z
   })
   .describe('Written before the record; later calls use its id as {steps.NAME}');
 
+const below = z
+  .strictObject({
+    find: z.strictObject({
+      ...listing,
+      id: expression.describe('Of a listed record: its id'),
+      absent: z.array(z.int()).default([]).describe('Statuses that mean that there is none'),
+    }),
+    dated: z
+      .string()
+      .optional()
+      .describe('Where a record has the day from which it counts: effectiveDate. Others than the latest are the past'),
+    create: z.strictObject(write).optional().describe('Makes one; with `dated`, a change is a new record'),
+    update: z.strictObject(write).optional().describe('Changes the one that counts, whose id is {below.NAME}'),
+  })
+  .describe('Records below an employee, found by {id}; places that begin with NAME are in the one that counts');
+
 const files = z.strictObject({
   list: z.strictObject({ ...listing, name: expression, id: expression.optional() }),
   same: z
@@ -264,6 +280,7 @@ export const definitionSchema = z.strictObject({
   }),
   fields: z.record(name, field),
   steps: z.record(name, step).default({}).describe('Parts of an employee with their own records'),
+  below: z.record(name, below).default({}).describe('Employments, contracts, rows of a table: written by {id}'),
   find: z.strictObject({
     reference: search.optional(),
     number: search.optional(),

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
-import type { Amendment, CreateResult, EmployeeFile, EmployeeRecord, WriteOptions } from '../port.ts';
+import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, refOf } from '../records.ts';
+import { assertOneBelow, type Below, isAllBelow, readBelow, tellsBelow, withBelow, writeBelow } from './below.ts';
 import type { Values } from './expression.ts';
 import { type Answer, type Defined, unlessAbsent, unlessRefused, unreadable } from './line.ts';
-import type { CallPlan, FilesPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
-import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody, wholeList } from './look-through.ts';
+import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
+import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody } from './look-through.ts';
 import {
   assertTakes,
   hasAddress,
@@ -28,6 +28,7 @@ interface Held {
   seen: unknown;
   record: EmployeeRecord;
   version: unknown;
+  below: Below;
 }
 
 const ADDRESSES = ['email', 'workEmail'];
@@ -147,10 +148,11 @@ async function readHeld(defined: Defined, id: string, signal: AbortSignal): Prom
 
 /** The employee that the HR system shows at an id. */
 async function readAt(
-  { definition, line }: Defined,
+  defined: Defined,
   id: string,
   signal: AbortSignal,
 ): Promise<(Held & { requestId: string }) | undefined> {
+  const { definition, line } = defined;
   const plan = definition.reading;
   const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent }).catch(unlessAbsent);
   if (answer === undefined || plan.absent.includes(answer.status)) return undefined;
@@ -158,13 +160,15 @@ async function readAt(
   const raw: unknown = Array.isArray(given) ? given[0] : given;
   // Some systems answer with an empty list if the employee does not exist.
   if (Array.isArray(given) && given.length === 0) return undefined;
-  const seen = definition.hooks.record(raw);
+  const plain = definition.hooks.record(raw);
+  const below = await readBelow(defined, id, signal);
+  const seen = withBelow(defined, plain, below);
   const record = await toEmployee(definition, seen);
   const { requestId } = answer.at;
   if (record === undefined)
     throw unreadable(plan.what, 'without an employee', '"read.item" and "record.id"', requestId);
   const version = await (plan.version === undefined ? definition.record.version?.(seen) : plan.version(answer));
-  return { raw, seen, record, version, requestId };
+  return { raw, seen, record, version, below, requestId };
 }
 
 /** The number, if only a call of its own tells it. */
@@ -179,13 +183,15 @@ async function askNumber({ definition, line }: Defined, id: string, signal: Abor
 export async function amendEmployee(
   defined: Defined,
   id: string,
-  amendment: Omit<Amendment, 'from'>,
+  { from, ...amendment }: Omit<Amendment, 'from'> & Partial<Amendment>,
   options: WriteOptions,
 ): Promise<void> {
-  assertTakes(defined.definition, amendment.fields, false);
+  const { definition } = defined;
+  assertTakes(definition, amendment.fields, false);
   const held = await heldOf(defined, id, options.signal);
+  await assertOneBelow(defined, amendment.fields, held.below);
   const fields = fieldsToAmend(amendment, held.record);
-  await writeEmployee(defined, defined.definition.updating, { id, fields, held }, options);
+  await writeEmployee(defined, definition.updating, { id, fields, held, values: { from } }, options);
 }
 
 export async function terminateEmployee(
@@ -211,8 +217,13 @@ export async function rehireEmployee(
   what: { id: string; fields: EmployeeFields },
   options: WriteOptions,
 ): Promise<void> {
+  const { updating, fields: known } = defined.definition;
+  const isOwn = (name: string): boolean => known.some(({ key, below }) => key === name && below === undefined);
+  const own = { ...what, fields: Object.fromEntries(Object.entries(what.fields).filter(([name]) => isOwn(name))) };
+  // Who shows as active again has the fields already: no repeat would write them.
+  if (!plan.sends) await writeEmployee(defined, updating, own, options);
   await writeEmployee(defined, plan, what, options);
-  if (!plan.sendsFields) await writeEmployee(defined, defined.definition.updating, what, options);
+  if (plan.sends && !plan.sendsFields) await writeEmployee(defined, updating, own, options);
 }
 
 /** Writes only the given fields, by the plan of an update, a rehire or an end. */
@@ -227,13 +238,19 @@ export async function writeEmployee(
   assertTakes(definition, fields, false);
   if (plan === definition.updating && Object.keys(fields).length === 0) return;
   if (!isAddressable(id)) throw notFound(definition);
-  const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
+  const isBelow = tellsBelow(definition, plan, fields);
+  const isHeld = isBelow || needsRaw(definition, plan, fields);
+  const held = what.held ?? (isHeld ? await heldOf(defined, id, signal) : undefined);
   if (plan.needsVersion) assertVersion(definition.reading, held?.version);
   const reference = plan.isByReference ? referenceOf(definition, plan, held) : undefined;
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.seen }, { signal, beforeSend });
   const { version } = held ?? {};
-  const today = defined.today();
-  const values = withFields(fields, { ...steps, ...what.values, id, reference, version, today });
+  const known = { ...generalOf(defined, fields, what.values), ...steps, id, reference, version };
+  const told = { plan, fields, values: withFields(fields, known) };
+  const below = held && isBelow ? await writeBelow(defined, { ...told, held }, { signal, beforeSend }) : {};
+  const isSaid = plan === definition.updating && isAllBelow(definition, fields);
+  if (below === undefined || !plan.sends || isSaid) return;
+  const values = { ...told.values, ...below };
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line
     .send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend })
@@ -244,6 +261,11 @@ export async function writeEmployee(
       const message = `${plan.what} was answered ${status}: somebody has changed the record.`;
       throw new ConnectorError({ code: 'STALE', action: 'retry', message, status, requestId, cause: error });
     });
+}
+
+/** The options, {today}, and {from}: the day from which a write counts. */
+function generalOf({ own, today }: Defined, { startDate }: EmployeeFields, given: Values = {}): Values {
+  return { ...own, ...given, today: today(), from: given['from'] ?? given['lastDay'] ?? startDate ?? today() };
 }
 
 /** Without its version the request would overwrite whatever was edited meanwhile. */
@@ -292,23 +314,54 @@ export async function createEmployee(
 ): Promise<CreateResult> {
   const { definition, line } = defined;
   assertTakes(definition, fields, true);
-  await assertNew(defined, reference, signal);
+  const write = { signal, beforeSend };
+  const assertAbsent = async (): Promise<undefined> => {
+    const known = await findOurs(defined, reference, signal);
+    if (known === undefined) return;
+    await makeWhole(defined, known.id, fields, write);
+    throw alreadyExists(`${definition.name} already has the employee of this reference.`, known);
+  };
+  await assertAbsent();
   const plan = definition.creating;
-  const steps = await takeSteps(defined, { fields, reference }, { signal, beforeSend });
-  const values = withFields(fields, { ...steps, reference });
+  const steps = await takeSteps(defined, { fields, reference }, write);
+  const values = withFields(fields, { ...defined.own, ...steps, reference });
   const record = recordOf(definition, plan, { fields, values, reference });
-  const write = { plan, values: { ...values, record }, idempotent: false, sent: fields, makes: true };
-  const answer = await line
-    .send({ ...write, signal, beforeSend })
-    .catch((error: unknown) => unlessThere<Answer>(error, () => assertNew(defined, reference, signal)));
-  return resultOf(defined, answer, { reference, signal });
+  const call = { plan, values: { ...values, record }, idempotent: false, sent: fields, makes: true, ...write };
+  const answer = await line.send(call).catch((error: unknown) => unlessThere<Answer>(error, assertAbsent));
+  const made = await resultOf(defined, answer, { reference, signal });
+  if (made.kind === 'created') await makeWhole(defined, made.ref.id, fields, write);
+  return made;
 }
 
-async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<undefined> {
+async function findOurs(defined: Defined, reference: string, signal: AbortSignal): Promise<EmployeeRef | undefined> {
   if (defined.definition.record.reference === undefined) return undefined;
   const found = await findEmployee(defined, { by: 'reference', value: reference }, signal);
-  if (found.kind !== 'one') return undefined;
-  throw alreadyExists(`${defined.definition.name} already has the employee of this reference.`, found.ref);
+  return found.kind === 'one' ? found.ref : undefined;
+}
+
+/** Writes what the request of a create leaves to records below the employee, who is there already: no fault is "no". */
+async function makeWhole(defined: Defined, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
+  const { definition } = defined;
+  if (!definition.isMadeInParts) return;
+  try {
+    const held = await heldOf(defined, id, write.signal);
+    const values = withFields(fields, { ...generalOf(defined, fields), id, reference: held.record.reference });
+    if (held.record.former !== true)
+      await writeBelow(defined, { plan: definition.creating, fields, values, held }, write);
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    const { code, message, details, status, requestId, retryAfterMs } = error;
+    throw new ConnectorError({
+      code,
+      action: 'unknown',
+      message,
+      details,
+      status,
+      requestId,
+      retryAfterMs,
+      cause: error,
+    });
+  }
 }
 
 async function resultOf(
@@ -421,56 +474,4 @@ function requestUnknown(what: string, cause: Pick<ConnectorError, 'status' | 're
   const { status, requestId } = cause;
   const message = `${what} was answered ${status}: nobody is told what became of the request for the new employee.`;
   return rejected('REQUEST_UNKNOWN', message, { status, requestId, cause });
-}
-
-/** Puts a file into the employee's record, unless the same bytes are there under this name. */
-export async function deliverFile(
-  defined: Defined,
-  plan: FilesPlan,
-  { id, file }: { id: string; file: EmployeeFile },
-  { signal, beforeSend }: WriteOptions,
-): Promise<'delivered' | 'there'> {
-  if (await isThere(defined, plan, { id, file }, signal)) return 'there';
-  const values = {
-    id,
-    file: new File([new Uint8Array(file.bytes)], file.name, { type: file.mediaType }),
-    'file.name': file.name,
-    'file.mediaType': file.mediaType,
-    'file.base64': file.bytes.toString('base64'),
-  };
-  // Safe to repeat: the next delivery looks first.
-  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, makes: true }).then(
-    () => 'delivered',
-    (error: unknown) =>
-      unlessThere(error, async () => ((await isThere(defined, plan, { id, file }, signal)) ? 'there' : undefined)),
-  );
-}
-
-/** Whether the employee has a file of this name with the same bytes. */
-export async function isThere(
-  defined: Defined,
-  { list, same, download }: FilesPlan,
-  { id, file }: { id: string; file: EmployeeFile },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const call = { plan: list, values: { id }, signal, priority: 'live' } as const;
-  for await (const { items } of wholeList(defined, call, 'a file that is there would be uploaded again'))
-    for (const item of items) {
-      if (cellText(await list.name(item)) !== file.name) continue;
-      for (const [digest, read] of Object.entries(same))
-        if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
-      const fileId = idOf(await list.id?.(item));
-      if (download === undefined || fileId === undefined) continue;
-      const bytes = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
-      const got = await defined.line.send(bytes).catch((error: unknown) => {
-        if (isConnectorError(error) && error.status === 404 && error.action === 'reject') return undefined;
-        throw error;
-      });
-      if (got?.at.body.equals(file.bytes) === true) return true;
-    }
-  return false;
-}
-
-function digestOf({ bytes }: EmployeeFile, digest: string): string {
-  return digest === 'base64' ? bytes.toString('base64') : createHash(digest).update(bytes).digest('hex');
 }

@@ -21,19 +21,19 @@ import type {
 import { cellText } from '../read-cell.ts';
 import { readApart, sortRead } from '../read-many.ts';
 import { probed } from '../records.ts';
+import { readBelow } from './below.ts';
 import {
   amendEmployee,
   askCreate,
   createEmployee,
-  deliverFile,
   findEmployee,
   isTaken,
-  isThere,
   readEmployee,
   rehireEmployee,
   terminateEmployee,
   writeEmployee,
 } from './employees.ts';
+import { deliverFile, isThere } from './files.ts';
 import { type Answer, type Defined, type LineOptions, openDefinedLine, unreadable } from './line.ts';
 import { type HttpDefinition, loadDefinition } from './load-definition.ts';
 import { employeesIn, wholeList } from './look-through.ts';
@@ -122,7 +122,8 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     supports: () => ({
       files: definition.filing !== undefined,
       amend: true,
-      accounts: definition.record.reference !== undefined && definition.asking === undefined,
+      accounts:
+        definition.record.reference !== undefined && definition.asking === undefined && !definition.isMadeInParts,
     }),
     ...(positions && { requisitionFields: () => positions }),
     listNames: () => [...definition.lists.keys()],
@@ -153,6 +154,8 @@ export interface OpenDefinition {
   connection: HrisConnection;
   /** Deletes an employee for good; absent if the definition does not say how. */
   remove?: (id: string, signal: AbortSignal) => Promise<void>;
+  /** How many records are below an employee; absent if the definition has none. */
+  below?: (id: string) => Promise<number>;
 }
 
 /** The options that a tenant file may have beside `kind` and `connection`. */
@@ -190,9 +193,13 @@ export function openDefinition(
   const { url, allowPrivateAddress } = options;
   const own = Object.fromEntries(Object.keys(definition.options).map((key) => [`options.${key}`, options[key]]));
   const line = openDefinedLine(definition, { url, allowPrivateAddress, own, watch }, limits);
-  const { removing } = definition;
+  const { removing, below } = definition;
+  const defined = { definition, line, own, today, readLagMs: options.readLag ?? definition.readLag ?? 0 };
   return {
-    connection: connectionOf({ definition, line, today }, options),
+    connection: connectionOf(defined),
+    ...(below.length > 0 && {
+      below: async (id) => Object.values(await readBelow(defined, id, AbortSignal.timeout(60_000))).flat().length,
+    }),
     ...(removing && {
       remove: async (id, signal) => {
         await line.send({ plan: removing, values: { id }, signal, accepts: [404, 410] });
@@ -201,14 +208,15 @@ export function openDefinition(
   };
 }
 
-function connectionOf(defined: Defined, options: CommonOptions): HrisConnection {
-  const { definition, line } = defined;
+function connectionOf(defined: Defined): HrisConnection {
+  const { definition, line, readLagMs } = defined;
   const { terminating, rehiring, changing, asking, filing, describing, positions, creating, numbering } = definition;
   const numbers = [definition.record.number, numbering, creating.number, asking?.number];
   return {
     capabilities: {
       storesReference: definition.record.reference !== undefined,
-      readLagMs: options.readLag ?? definition.readLag ?? 0,
+      readLagMs,
+      ...(definition.isMadeInParts && { createsInParts: true as const }),
     },
     employees: {
       find: (key, signal) => findEmployee(defined, key, signal),

@@ -63,6 +63,10 @@ export interface Defined {
   line: DefinedLine;
   /** The tenant's day, `YYYY-MM-DD`. */
   today: () => string;
+  /** How long a read may miss a write. */
+  readLagMs: number;
+  /** The options of the definition, as placeholders. */
+  own: Values;
 }
 
 /** A longer answer cannot be a list of employees. */

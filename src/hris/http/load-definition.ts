@@ -3,19 +3,20 @@ import type { HttpMethod } from '../../http/http-error.ts';
 import { didYouMean } from '../../in-words.ts';
 import { explainIssues, type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
-import { ADDRESS, brokenRules, METHODS, requestOf, SOUGHT, unsentBy, uses } from './definition-rules.ts';
-import { type Definition, definitionSchema, type FieldOf, type RequestOf, type WriteOf } from './definition-schema.ts';
 import {
-  BadExpression,
-  compileExpression,
-  compileList,
-  compileTemplate,
-  type Expression,
-  type PathStep,
-  plainPath,
-  type Template,
-  type Values,
-} from './expression.ts';
+  ADDRESS,
+  belowOf,
+  brokenRules,
+  leftBelow,
+  METHODS,
+  requestOf,
+  SOUGHT,
+  unsentBy,
+  uses,
+} from './definition-rules.ts';
+import { type Definition, definitionSchema, type FieldOf, type RequestOf, type WriteOf } from './definition-schema.ts';
+import { type Reads, Texts } from './definition-texts.ts';
+import type { Expression, Template, Values } from './expression.ts';
 import { type CalledHooks, noHooks, readHooks } from './hooks.ts';
 
 /** A checked definition: every expression and template is compiled. */
@@ -43,14 +44,13 @@ export interface CallPlan {
 
 /** A part of the file with a call: its texts under these keys are compiled. */
 type Plan<Part, Key extends keyof Part> = Omit<Part, keyof RequestOf | Key> & CallPlan & Reads<Part, Key>;
-type Reads<Part, Key extends keyof Part> = {
-  [One in Key]-?: undefined extends Part[One] ? Expression | undefined : Expression;
-};
 
 export type SearchPlan = NonNullable<HttpDefinition['search']['email']>;
 export type WritePlan = HttpDefinition['updating'];
 /** A part of an employee with a record of its own. */
 export type StepPlan = HttpDefinition['steps'][number];
+/** A kind of record below an employee. */
+export type BelowPlan = HttpDefinition['below'][number];
 export type FilesPlan = NonNullable<HttpDefinition['filing']>;
 export type FieldPlan = HttpDefinition['fields'][number];
 export type AuthPlan = HttpDefinition['authorizing'];
@@ -70,8 +70,6 @@ export function loadDefinition(
   return compiler.problems.length === 0 ? { definition, problems: [] } : { problems: compiler.problems };
 }
 
-/** A token of RFC 9110, section 5.6.2. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 /** What each write knows, besides the fields and the steps. */
@@ -82,20 +80,14 @@ const KEPT = [...CHANGED, 'reference'];
 
 type Page = Readonly<{ headers: Readonly<Record<string, unknown>>; body: unknown }>;
 
-const readsNothing = (): undefined => undefined;
-
 /** Compiles one definition and collects its problems. */
-class Compiler {
-  readonly problems: Problem[] = [];
-  readonly #source: YamlFile;
+class Compiler extends Texts {
   readonly #raw: Definition;
-  readonly #options: string[];
   readonly #fields: string[];
 
   constructor(source: YamlFile, raw: Definition) {
-    this.#source = source;
+    super(source, Object.keys(raw.options));
     this.#raw = raw;
-    this.#options = Object.keys(raw.options).map((key) => `options.${key}`);
     this.#fields = Object.keys(raw.fields).map((key) => `fields.${key}`);
   }
 
@@ -103,7 +95,9 @@ class Compiler {
   employees() {
     const raw = this.#raw;
     const { find, number, create, pending, update, terminate, rehire, record, changes, describe, probe } = raw;
-    for (const [at, text] of brokenRules(raw)) this.#wrong(at, text);
+    for (const [at, text] of brokenRules(raw)) this.wrong(at, text);
+    const below = this.#below();
+    const changed = [...KEPT, ...below.map((one) => `below.${one.name}`)];
     const parts = [...this.#fields, ...Object.keys(raw.steps).map((key) => `steps.${key}`)];
     const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl, webhooks } = raw;
     const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl, webhooks };
@@ -111,8 +105,8 @@ class Compiler {
       ...asSaid,
       fields: this.#fieldPlans(['fields'], raw.fields),
       record: {
-        ...this.#reads(['record'], record, 'id', 'number', 'former', 'version'),
-        reference: record.reference === undefined ? undefined : this.#place(['record', 'reference'], record.reference),
+        ...this.reads(['record'], record, 'id', 'number', 'former', 'version'),
+        reference: record.reference === undefined ? undefined : this.place(['record', 'reference'], record.reference),
       },
       search: {
         reference: this.#search(['reference'], find.reference, SOUGHT.reference),
@@ -129,15 +123,22 @@ class Compiler {
       numbering: number && this.#plan(['number'], number, ['id'], ['item'], 'id'),
       creating: {
         ...this.#write(['create'], create, [...MADE, ...parts]),
-        ...this.#answers(['create'], create, 'id', 'number', 'item', 'ticket'),
+        ...this.answers(['create'], create, 'id', 'number', 'item', 'ticket'),
       },
       asking: pending && this.#plan(['pending'], pending, ['ticket'], ['done', 'id', 'refused', 'number'], 'ticket'),
-      updating: this.#write(['update'], update, [...KEPT, ...parts]),
-      terminating: terminate && this.#write(['terminate'], terminate, [...KEPT, 'lastDay', ...parts]),
-      rehiring: rehire && this.#write(['rehire'], rehire, [...KEPT, ...parts]),
+      updating: this.#write(['update'], update, [...changed, ...parts]),
+      terminating: terminate && this.#write(['terminate'], terminate, [...changed, 'lastDay', ...parts]),
+      rehiring: rehire && this.#write(['rehire'], rehire, [...changed, ...parts]),
       removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
-      changing: changes && this.#plan(['changes'], changes, ['since'], ['items', 'stamp', 'gone']),
+      changing: changes && {
+        ...this.#plan(['changes'], changes, ['since'], ['items', 'stamp', 'gone']),
+        // A list of employees does not show what is below them.
+        reread: changes.reread || below.length > 0,
+      },
       steps: this.#steps(),
+      below,
+      /** What the request of a create does not send is written to records below the employee. */
+      isMadeInParts: leftBelow(raw).length > 0,
       lists: new Map(
         Object.entries(raw.lists).map(([key, list]) => [
           key,
@@ -147,22 +148,22 @@ class Compiler {
       filing: this.#filing(),
       describing: describe && this.#plan(['describe'], describe, [], ['fields']),
       /** Our client certificate and its key. */
-      tls: raw.tls && this.#templates(['tls'], raw.tls, []),
+      tls: raw.tls && this.templates(['tls'], raw.tls, []),
       hooks: this.#hooks(raw.hooks),
       probing: this.#call(['probe'], probe, []),
       /** Where the body of the probe names the account, and which one it must be. */
       account: probe.account && {
-        ...this.#reads(['probe', 'account'], probe.account, 'at'),
-        is: this.#template(['probe', 'account', 'is'], probe.account.is, []),
+        ...this.reads(['probe', 'account'], probe.account, 'at'),
+        is: this.template(['probe', 'account', 'is'], probe.account.is, []),
       },
       authorizing: this.#auth(),
       refusals: raw.errors.map((row, at) => ({
         ...row,
-        ...this.#answers(['errors', at], row, 'when'),
+        ...this.answers(['errors', at], row, 'when'),
         field: row.field && this.#field(['errors', at, 'field'], row.field),
       })),
-      words: this.#answers([], raw, 'said').said,
-      standing: this.#headers(['headers'], raw.headers, []),
+      words: this.answers([], raw, 'said').said,
+      standing: this.headers(['headers'], raw.headers, []),
     };
   }
 
@@ -172,7 +173,7 @@ class Compiler {
     if (raw === undefined) return undefined;
     const at = (...rest: string[]): Path => ['requisitions', ...rest];
     const { fields, list, read, update } = raw;
-    const { id, open, version } = this.#reads(at(), raw, 'id', 'open', 'version');
+    const { id, open, version } = this.reads(at(), raw, 'id', 'open', 'version');
     const names = [...CHANGED, ...Object.keys(fields).map((key) => `fields.${key}`)];
     const of = {
       ...employees,
@@ -188,6 +189,7 @@ class Compiler {
       updating: this.#write(at('update'), update, names, { part: 'requisitions', read, version: raw.version }),
       numbering: undefined,
       steps: [],
+      below: [],
       hooks: { ...employees.hooks, record: noHooks.record },
       positions: undefined,
     };
@@ -208,14 +210,34 @@ class Compiler {
       for (const [index, key] of fields.entries()) this.#field(['steps', name, 'fields', index], key);
       before.push(`steps.${name}`);
       if (!uses([ofRecord, steps, ofUpdate], `steps.${name}`))
-        this.#wrong(['steps', name], `nothing uses {steps.${name}}: write its id into the record with "create.set".`);
+        this.wrong(['steps', name], `nothing uses {steps.${name}}: write its id into the record with "create.set".`);
       return {
         name: `steps.${name}`,
         fields,
-        from: this.#expression(at('from'), from),
+        from: this.expression(at('from'), from),
         find: find && this.#plan(at('find'), find, names, ['id']),
-        create: { ...this.#call(at('create'), create, names), ...this.#answers(at('create'), create, 'id') },
+        create: { ...this.#call(at('create'), create, names), ...this.answers(at('create'), create, 'id') },
         update: update && this.#call(at('update'), update, [...names, 'id']),
+      };
+    });
+  }
+
+  /** Kinds of records below an employee; the fields in them are those whose places begin with their names. */
+  #below() {
+    const fields = this.#fieldPlans(['fields'], this.#raw.fields);
+    return Object.entries(this.#raw.below).map(([name, { find, dated, create, update }]) => {
+      const at = (rest: string): string[] => ['below', name, rest];
+      const names = [...KEPT, 'from', ...this.#fields];
+      const own = `below.${name}`;
+      return {
+        name,
+        find: this.#plan(at('find'), find, ['id'], ['items', 'id'], 'id'),
+        dated: dated === undefined ? undefined : this.place(at('dated'), dated),
+        create: create && this.#write(at('create'), create, names),
+        update: update && this.#write(at('update'), update, [...names, own]),
+        fields: fields.flatMap((field) =>
+          field.below === name ? [{ ...field, path: field.path.slice(1), below: undefined }] : [],
+        ),
       };
     });
   }
@@ -226,11 +248,11 @@ class Compiler {
     const { list, same = {}, download, upload } = files;
     return {
       list: this.#plan(['files', 'list'], list, ['id'], ['items', 'name', 'id'], 'id'),
-      same: this.#reads(['files', 'same'], same, 'sha1', 'sha256', 'md5', 'base64'),
+      same: this.reads(['files', 'same'], same, 'sha1', 'sha256', 'md5', 'base64'),
       download: download && this.#call(['files', 'download'], download, ['id', 'file.id']),
       upload: {
         ...this.#call(['files', 'upload'], upload, FILE),
-        form: upload.form && this.#templates(['files', 'upload', 'form'], upload.form, [...FILE, 'file']),
+        form: upload.form && this.templates(['files', 'upload', 'form'], upload.form, [...FILE, 'file']),
       },
     };
   }
@@ -239,10 +261,10 @@ class Compiler {
   #hooks(named: string | undefined): CalledHooks {
     if (named === undefined) return noHooks;
     try {
-      return readHooks(modulePlace(named, this.#source.file));
+      return readHooks(modulePlace(named, this.source.file));
     } catch (error) {
       if (!isConnectorError(error)) throw error;
-      this.#wrong(['hooks'], error.message);
+      this.wrong(['hooks'], error.message);
       return noHooks;
     }
   }
@@ -251,7 +273,7 @@ class Compiler {
     const { bearer, basic, headers = {}, query = {}, oauth2, login } = this.#raw.auth;
     if (oauth2 !== undefined) {
       const { grant, credentials, ...texts } = oauth2;
-      return { kind: 'oauth2', grant, credentials, texts: this.#templates(['auth', 'oauth2'], texts, []) } as const;
+      return { kind: 'oauth2', grant, credentials, texts: this.templates(['auth', 'oauth2'], texts, []) } as const;
     }
     if (login !== undefined)
       return {
@@ -259,19 +281,19 @@ class Compiler {
         call: this.#call(['auth', 'login'], login, []),
         check: login.check && {
           ...this.#call(['auth', 'login', 'check'], login.check, []),
-          ...this.#answers(['auth', 'login', 'check'], login.check, 'refused'),
+          ...this.answers(['auth', 'login', 'check'], login.check, 'refused'),
         },
-        ...this.#answers(['auth', 'login'], login, 'token'),
-        headers: this.#headers(['auth', 'login', 'carry'], login.carry, ['token']),
+        ...this.answers(['auth', 'login'], login, 'token'),
+        headers: this.headers(['auth', 'login', 'carry'], login.carry, ['token']),
       } as const;
-    const stated = this.#headers(['auth', 'headers'], headers, []);
-    if (bearer !== undefined) stated['authorization'] = this.#template(['auth', 'bearer'], `Bearer ${bearer}`, []);
+    const stated = this.headers(['auth', 'headers'], headers, []);
+    if (bearer !== undefined) stated['authorization'] = this.template(['auth', 'bearer'], `Bearer ${bearer}`, []);
     if (basic !== undefined) {
-      const { user, password } = this.#templates(['auth', 'basic'], basic, []);
+      const { user, password } = this.templates(['auth', 'basic'], basic, []);
       const said = (values: Values): string => `${String(user(values))}:${String(password(values))}`;
       stated['authorization'] = (values) => `Basic ${Buffer.from(said(values)).toString('base64')}`;
     }
-    return { kind: 'headers', headers: stated, query: this.#templates(['auth', 'query'], query, []) } as const;
+    return { kind: 'headers', headers: stated, query: this.templates(['auth', 'query'], query, []) } as const;
   }
 
   /** `of`: the kind of record that is written, how to read one, and where its version is. */
@@ -282,35 +304,48 @@ class Compiler {
     of = { part: 'record', read: this.#raw.read, version: this.#raw.record.version },
   ) {
     const isWhole = write.as === 'put';
-    const isByReference = at[0] !== 'create' && uses([requestOf(write), write.set], 'reference');
-    const call = this.#call(at, write, names, at[0] === 'create' || isWhole || isByReference ? undefined : 'id');
+    const [first, below = ''] = at.map(String);
+    const isBelow = first === 'below';
+    const isOwn = first === 'create' || isBelow;
+    const isByReference = !isOwn && uses([requestOf(write), write.set], 'reference');
+    const set = Object.entries(write.set).map(([place, value]) => {
+      const kind = isBelow || of.part !== 'record' ? undefined : belowOf(this.#raw, place);
+      const path = this.place([...at, 'set', place], place).slice(kind === undefined ? 0 : 1);
+      return { below: kind, path, value: this.template([...at, 'set', place], value, names) };
+    });
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
+    // An end, or a rehire, may be written to records below the employee alone.
+    const isElsewhere = !isOwn && !sends && write.get === undefined && set.some((one) => one.below !== undefined);
+    const needed = isBelow && at[2] === 'update' ? `below.${below}` : 'id';
+    const isFree = first === 'create' || (isWhole && !isBelow) || isByReference || isElsewhere;
+    const call = this.#call(at, isElsewhere ? { ...write, post: '/' } : write, names, isFree ? undefined : needed);
     if (!sends && write.get !== undefined)
-      this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
-    if (isWhole && at[0] !== 'create' && of.read.get === undefined)
-      this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
+      this.wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
+    if (isWhole && !isOwn && of.read.get === undefined)
+      this.wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
     const isConditional = uses([requestOf(write), write.set], 'version');
     if (isConditional && (of.version ?? of.read.version) === undefined)
-      this.#wrong(
+      this.wrong(
         at,
         `{version} is used, but neither "${of.part}.version" (of a record) nor "read.version" (headers.etag) says ` +
           'where it is. Add one.',
       );
     if (write.unversioned && !isConditional)
-      this.#wrong([...at, 'unversioned'], '"unversioned" is about {version}, which this request does not use.');
+      this.wrong([...at, 'unversioned'], '"unversioned" is about {version}, which this request does not use.');
     if (write.without.length > 0 && !isWhole)
-      this.#wrong([...at, 'without'], '"without" leaves places out of a whole record, so it needs "as: put".');
+      this.wrong([...at, 'without'], '"without" leaves places out of a whole record, so it needs "as: put".');
     return {
       ...call,
       // By default the record itself is sent.
       body: call.body ?? ((values: Values) => values['record']),
       as: write.as,
-      set: Object.entries(write.set).map(([place, value]) => ({
-        at: this.#place([...at, 'set', place], place),
-        value: this.#template([...at, 'set', place], value, names),
-      })),
+      /** False if only records below the employee are written. */
+      sends,
+      set,
+      /** Kinds of records below the employee whose ids the request names. */
+      names: Object.keys(this.#raw.below).filter((name) => uses([requestOf(write), write.set], `below\\.${name}`)),
       /** With put: what the system gives and does not take back. */
-      without: write.without.map((place, index) => this.#place([...at, 'without', index], place)),
+      without: write.without.map((place, index) => this.place([...at, 'without', index], place)),
       /** The request names the record's version: the system refuses the write if the record has changed. */
       isConditional,
       /** Not sent for a record without a version. SCIM servers need not have any (RFC 7643, 3.1). */
@@ -318,29 +353,12 @@ class Compiler {
       /** The request names our reference instead of the id: it is read from the record. */
       isByReference,
       takesDay: uses(write, 'lastDay'),
-      sendsFields: unsentBy(write, this.#raw.fields, this.#raw.steps).length === 0,
+      sendsFields: sends && unsentBy(write, this.#raw).length === 0,
     };
   }
 
   #reading(at: Path, read: Definition['read']) {
-    return { ...this.#plan(at, read, ['id'], ['item'], 'id'), ...this.#answers(at, read, 'version') };
-  }
-
-  /** Expressions of a whole answer; others read its body, or a record. */
-  #answers<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
-    for (const key of keys) {
-      const [, first = 'body'] = /^([A-Za-z]\w*)(?=[.[\s=!]|$)/.exec(String(part[key] ?? '')) ?? [];
-      const known = ['status', 'headers', 'body', ...(key === 'ticket' ? ['reference'] : [])];
-      if ([...known, 'function'].includes(first)) continue;
-      const name = [...at, key].join('.');
-      this.#wrong([...at, key], `"${name}" reads { ${known.join(', ')} }, so "${first}" is not there: body.${first}?`);
-    }
-    return this.#reads(at, part, ...keys);
-  }
-
-  #reads<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
-    const read = keys.map((key) => [key, this.#expression([...at, key], part[key] as string | undefined)]);
-    return Object.fromEntries(read) as Reads<Part, Key>;
+    return { ...this.#plan(at, read, ['id'], ['item'], 'id'), ...this.answers(at, read, 'version') };
   }
 
   #plan<Part extends RequestOf, Key extends keyof Part & string>(
@@ -348,39 +366,39 @@ class Compiler {
     part: Part,
     names: readonly string[],
     keys: readonly Key[],
-    needed?: 'id' | 'ticket',
+    needed?: string,
   ): Plan<Part, Key> {
-    return { ...part, ...this.#call(at, part, names, needed), ...this.#reads(at, part, ...keys) } as Plan<Part, Key>;
+    return { ...part, ...this.#call(at, part, names, needed), ...this.reads(at, part, ...keys) } as Plan<Part, Key>;
   }
 
   /** `needed` is what the request has to name, so that it is about one employee. */
-  #call(at: Path, request: RequestOf, names: readonly string[], needed?: 'id' | 'ticket'): CallPlan {
+  #call(at: Path, request: RequestOf, names: readonly string[], needed?: string): CallPlan {
     const used = METHODS.filter((method) => request[method] !== undefined);
     const method = used[0] ?? 'get';
     if (used.length !== 1)
-      this.#wrong(
+      this.wrong(
         used[1] === undefined ? at : [...at, used[1]],
         `"${at.join('.')}" needs one of ${METHODS.join(', ')}, with a path such as /employees; it has ${used.length}.`,
       );
     const path = request[method] ?? '/';
     if (!path.startsWith('/') && !(at[0] === 'auth' && ADDRESS.test(path)))
-      this.#wrong(
+      this.wrong(
         [...at, method],
         `"${[...at, method].join('.')}" is not a path. Begin it with /; it continues hris.url.`,
       );
-    if (needed !== undefined && !uses(request, needed))
-      this.#wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
+    if (needed !== undefined && !uses(request, needed, String.raw`below\.\w+`))
+      this.wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
     const all = request.paging === undefined ? names : [...names, ...PAGE];
-    const { file, line, column } = problemAt(this.#source, at, '');
+    const { file, line, column } = problemAt(this.source, at, '');
     return {
       what: `${method.toUpperCase()} ${path.split('?', 1)[0]}`,
       purpose: at.join('.'),
       at: `${file}:${line}:${column}`,
       method: method.toUpperCase() as HttpMethod,
-      path: this.#template([...at, method], path, all),
-      query: this.#templates([...at, 'query'], request.query ?? {}, all),
-      headers: this.#headers([...at, 'headers'], request.headers ?? {}, all),
-      body: request.body === undefined ? undefined : this.#template([...at, 'body'], request.body, all),
+      path: this.template([...at, method], path, all),
+      query: this.templates([...at, 'query'], request.query ?? {}, all),
+      headers: this.headers([...at, 'headers'], request.headers ?? {}, all),
+      body: request.body === undefined ? undefined : this.template([...at, 'body'], request.body, all),
       paging: this.paging([...at, 'paging'], request),
     };
   }
@@ -404,30 +422,14 @@ class Compiler {
   #ofPage(at: Path, text: string | undefined): ((answer: Page) => unknown) | undefined {
     const [, header] = /^headers\.([\w-]+)$/.exec(text ?? '') ?? [];
     if (header !== undefined) return ({ headers }) => headers[header.toLowerCase()];
-    const read = this.#expression(at, text);
+    const read = this.expression(at, text);
     return read && (({ body }) => read(body));
   }
 
   #field(at: Path, key: string): string {
     const known = Object.keys(this.#raw.fields);
-    if (!known.includes(key)) this.#wrong(at, `"${key}" is not a field of this definition. ${didYouMean(key, known)}`);
+    if (!known.includes(key)) this.wrong(at, `"${key}" is not a field of this definition. ${didYouMean(key, known)}`);
     return key;
-  }
-
-  #expression(at: Path, text: string | undefined): Expression | undefined {
-    const compile = at.at(-1) === 'items' ? compileList : compileExpression;
-    return text === undefined ? undefined : this.#tried(at, () => compile(text), readsNothing);
-  }
-
-  #place(at: Path, text: string): PathStep[] {
-    const path = plainPath(text);
-    if (path !== undefined) return path;
-    this.#wrong(
-      at,
-      `"${text}" is not a place that can be written. Join names with dots, as in name.givenName or ` +
-        'emails[type="work"].value, and put any other name in `backticks`.',
-    );
-    return [];
   }
 
   /** A numbered item of a list can only be read: a step may write it. */
@@ -435,55 +437,11 @@ class Compiler {
     return Object.entries(fields).map(([key, field]) => ({
       ...field,
       key,
-      path: this.#place([...at, key, 'at'], field.at),
+      path: this.place([...at, key, 'at'], field.at),
+      /** The kind of record below the employee that it is in. */
+      below: at[0] === 'fields' ? belowOf(this.#raw, field.at) : undefined,
       /** Set if the field is not read at its path. */
-      read: this.#expression([...at, key, 'read'], field.read),
+      read: this.expression([...at, key, 'read'], field.read),
     }));
-  }
-
-  #templates<Texts extends Readonly<Record<string, unknown>>>(at: Path, texts: Texts, names: readonly string[]) {
-    const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
-    const templates = entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]);
-    return Object.fromEntries(templates) as Record<keyof Texts, Template>;
-  }
-
-  /** By their names in lower case, because the names of headers have none. */
-  #headers(at: Path, texts: Readonly<Record<string, string>>, names: readonly string[]): Record<string, Template> {
-    for (const name of Object.keys(texts).filter((one) => !HEADER_NAME.test(one)))
-      this.#wrong(
-        [...at, name],
-        `"${name}" cannot be the name of a header. Use letters, digits and dashes, as in X-Api-Key.`,
-      );
-    const templates = Object.entries(this.#templates(at, texts, names));
-    return Object.fromEntries(templates.map(([name, template]) => [name.toLowerCase(), template]));
-  }
-
-  #template(at: Path, source: unknown, names: readonly string[]): Template {
-    const known = [...this.#options, ...names];
-    const judge = (used: string): string | undefined => {
-      if (known.includes(used)) return undefined;
-      const isUnmade = at.includes('create') && (used === 'id' || used === 'version');
-      const hint = isUnmade
-        ? 'The HR system gives it in its answer. Use {reference} for a key that is known before.'
-        : known.length === 0
-          ? 'None can be used here.'
-          : didYouMean(used, known);
-      return `"{${used}}" is not a placeholder here. ${hint}`;
-    };
-    return this.#tried(at, () => compileTemplate(source, judge), readsNothing);
-  }
-
-  #tried<Made>(at: Path, compile: () => Made, otherwise: Made): Made {
-    try {
-      return compile();
-    } catch (error) {
-      if (!(error instanceof BadExpression)) throw error;
-      this.#wrong(at, `"${at.join('.')}" ${error.message}`);
-      return otherwise;
-    }
-  }
-
-  #wrong(at: Path, text: string): void {
-    this.problems.push(problemAt(this.#source, at, text));
   }
 }

@@ -8,7 +8,7 @@ import { type Defined, type DefinedLine, unlessAbsent, unreadable } from './line
 import type { CallPlan, FieldPlan, HttpDefinition, StepPlan, WritePlan } from './load-definition.ts';
 
 /** A value to put into a record. */
-interface Placed {
+export interface Placed {
   path: readonly PathStep[];
   value: unknown;
   /** The value is empty, and its field should be left out then. */
@@ -25,10 +25,12 @@ export async function toEmployee(
   if (known === undefined) return undefined;
   const former = yesOrNo(left, 'record.former');
   const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
-  const values = await together(fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
+  // What stands in no record below that was read is unknown.
+  const shown = fields.filter(({ below }) => below === undefined || readPath(raw, [{ name: below }]) !== undefined);
+  const values = await together(shown.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
   return {
     ref: refOf(known, idOf(number)),
-    ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], nothing)])),
+    ...readFields(shown.map((field, at) => [field.key, fromTheirs(field, values[at], nothing)])),
     ...(former === undefined ? {} : { former }),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
@@ -143,10 +145,12 @@ function formOf(definition: HttpDefinition, plan: WritePlan, { fields, values, r
   const elsewhere = new Set(definition.steps.flatMap((step) => step.fields));
   const placed: Placed[] = [
     ...(reference === undefined || kept === undefined ? [] : [{ path: kept, value: reference }]),
-    ...plan.set.map(({ at, value }) => ({ path: at, value: value(values) })).filter(({ value }) => value !== undefined),
+    ...saidBy(plan.set, values, undefined),
     ...definition.fields.flatMap((field) => {
       const value = fields[field.key];
-      return value === undefined || elsewhere.has(field.key) ? [] : [toTheirs(field, value)];
+      return value === undefined || field.below !== undefined || elsewhere.has(field.key)
+        ? []
+        : [toTheirs(field, value)];
     }),
   ];
   if (plan.as === 'put') return laidOver(raw, placed, plan.without);
@@ -170,7 +174,13 @@ export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: Em
   if (definition.steps.some((step) => step.fields.some((key) => key in fields))) return true;
   if (plan.as === 'flat') return false;
   const paths = definition.fields.filter(({ key }) => key in fields).map(({ path }) => path);
-  return [...paths, ...plan.set.map(({ at }) => at)].some((path) => path.some((step) => 'where' in step));
+  return [...paths, ...plan.set.map(({ path }) => path)].some((path) => path.some((step) => 'where' in step));
+}
+
+/** What `set` says to the employee's record, or to one below it; a value that is not there is left out. */
+export function saidBy(set: WritePlan['set'], values: Values, kind: string | undefined): Placed[] {
+  const said = set.filter(({ below }) => below === kind).map(({ path, value }) => ({ path, value: value(values) }));
+  return said.filter(({ value }) => value !== undefined);
 }
 
 function laidOver(raw: unknown, placed: readonly Placed[], without: WritePlan['without']): Record<string, unknown> {
@@ -299,7 +309,7 @@ async function findPart(
 }
 
 /** The id of a part; a path through a list gives a list. Undefined if there is none: then the part is made. */
-function partOf(given: unknown, { what }: CallPlan, key: string): string | undefined {
+export function partOf(given: unknown, { what }: CallPlan, key: string): string | undefined {
   const [only, ...others] = new Set([given].flat());
   if (others.length > 0)
     throw rejected(

@@ -1,0 +1,182 @@
+import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
+import type { EmployeeRecord, WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
+import { isSame } from '../records.ts';
+import { readPath, type Values } from './expression.ts';
+import { type Defined, unreadable } from './line.ts';
+import type { BelowPlan, WritePlan } from './load-definition.ts';
+import { wholeList } from './look-through.ts';
+import { type Placed, partOf, recordOf, saidBy, toEmployee } from './record.ts';
+
+/** Records below an employee by their name in the definition, in the system's form. */
+export type Below = Readonly<Record<string, readonly unknown[]>>;
+
+export async function readBelow(defined: Defined, id: string, signal: AbortSignal): Promise<Below> {
+  const below: Record<string, unknown[]> = {};
+  for (const { name, find } of defined.definition.below) {
+    const listed: unknown[] = [];
+    const call = { plan: find, values: { id }, signal, priority: 'live', accepts: find.absent } as const;
+    for await (const { items } of wholeList(defined, call, 'the one that counts may be missing')) listed.push(...items);
+    below[name] = listed;
+  }
+  return below;
+}
+
+/**
+ * A record as its expressions read it: the record below that counts today stands under its name, or that of the first
+ * day of somebody who begins later. If there are several, or none, its values are not known.
+ */
+export function withBelow({ definition, today }: Defined, raw: unknown, below: Below): unknown {
+  const shown = definition.below.map((plan) => {
+    const held = below[plan.name] ?? [];
+    const first = held.map((one) => dayIn(plan, one) ?? '').toSorted()[0] ?? '';
+    const [one, ...others] = counting(plan, held, first > today() ? first : today());
+    return [plan.name, others.length === 0 ? one : undefined];
+  });
+  return shown.length === 0 ? raw : { ...(raw as object), ...Object.fromEntries(shown) };
+}
+
+/** Those that count on a day: the latest of dated ones, or else all. More than one is a fault. */
+function counting(plan: BelowPlan, held: readonly unknown[], day: string): readonly unknown[] {
+  if (plan.dated === undefined) return held;
+  const days = held.map((one) => dayIn(plan, one) ?? '').filter((one) => one <= day);
+  const latest = days.toSorted().at(-1);
+  return held.filter((one) => dayIn(plan, one) === latest);
+}
+
+/** The day from which it counts; undefined if it has none. */
+function dayIn({ dated }: BelowPlan, record: unknown): string | undefined {
+  return dated && cellText(readPath(record, dated)).slice(0, 10);
+}
+
+/** The record below that counts on a day, and its id; undefined if there is none. @throws if there are several */
+async function countingOn(
+  plan: BelowPlan,
+  below: Below,
+  day: string,
+): Promise<{ id: string; record: unknown } | undefined> {
+  const { name, find } = plan;
+  const found = counting(plan, below[name] ?? [], day);
+  const id = partOf(await Promise.all(found.map((one) => find.id(one))), find, `${find.purpose}.items`);
+  if (found.length > 0 && id === undefined)
+    throw unreadable(find.what, 'with a record that has no id', `"${find.purpose}.id"`);
+  return id === undefined ? undefined : { id, record: found[0] };
+}
+
+/** A write of an employee, as it was read before. */
+interface Written {
+  plan: WritePlan;
+  fields: EmployeeFields;
+  /** With {id} and {from}, the day from which the write counts; an end has {lastDay}. */
+  values: Values;
+  held: { seen: unknown; record: EmployeeRecord; below: Below };
+}
+
+/** Whether a write needs records below the employee. */
+export function tellsBelow({ fields: known }: Defined['definition'], plan: WritePlan, fields: EmployeeFields): boolean {
+  const isSet = plan.names.length > 0 || plan.set.some(({ below }) => below !== undefined);
+  return isSet || known.some(({ key, below }) => below !== undefined && key in fields);
+}
+
+/** Whether no field stands in the employee's own record. */
+export function isAllBelow({ fields: known }: Defined['definition'], fields: EmployeeFields): boolean {
+  return known.every(({ key, below }) => below !== undefined || !(key in fields));
+}
+
+/** @throws ConnectorError HRIS_UNREADABLE_ANSWER if nobody knows which record below has one of these fields */
+export async function assertOneBelow(
+  { definition, today }: Defined,
+  fields: EmployeeFields,
+  held: Below,
+): Promise<void> {
+  for (const below of definition.below)
+    if (below.fields.some(({ key }) => key in fields)) await countingOn(below, held, today());
+}
+
+/**
+ * Changes the record below the employee that counts, or makes one. What is there already is not written again, so that
+ * a repeat after a lost answer changes nothing: a record that it made is found by its values and its day. Returns the
+ * ids for the employee's own request: {below.NAME}; undefined if an end has happened already, and left none.
+ */
+export async function writeBelow(defined: Defined, written: Written, write: WriteOptions): Promise<Values | undefined> {
+  const { plan, held, fields, values } = written;
+  const ids: Record<string, unknown> = {};
+  for (const below of defined.definition.below) {
+    const own = Object.fromEntries(
+      Object.entries(fields).filter(([name]) => below.fields.some(({ key }) => key === name)),
+    );
+    const set = saidBy(plan.set, values, below.name);
+    const isNamed = plan.names.includes(below.name);
+    if (!isNamed && set.length + Object.keys(own).length === 0) continue;
+    const now = await countingOn(below, held.below, cellText(values['from']));
+    ids[`below.${below.name}`] = now?.id;
+    const isMissing = now === undefined && (isNamed || below.dated === undefined);
+    if (isMissing && 'lastDay' in values && held.record.former === true) return undefined;
+    if (isMissing && (isNamed || !mayBegin(defined, written))) throw nothingThere(below);
+    if (!(await holds(defined, held, below, now?.record, { own, set })))
+      await writeOne(defined, below, { own, set, now, values: { ...values, ...ids } }, write);
+  }
+  return ids;
+}
+
+interface One {
+  own: EmployeeFields;
+  set: readonly Placed[];
+  now: { id: string; record: unknown } | undefined;
+  values: Values;
+}
+
+async function writeOne(
+  { definition, line, readLagMs }: Defined,
+  below: BelowPlan,
+  { own, set, now, values }: One,
+  write: WriteOptions,
+): Promise<void> {
+  const day = cellText(values['from']);
+  const isChange =
+    now !== undefined && below.update !== undefined && [undefined, day].includes(dayIn(below, now.record));
+  const plan = isChange ? below.update : below.create;
+  if (plan === undefined) throw nothingThere(below);
+  const dated = below.dated === undefined ? [] : [{ path: below.dated, value: day }];
+  const more = [...set, ...dated].map(({ path, value }) => ({ below: undefined, path: [...path], value: () => value }));
+  const of = { ...definition, fields: below.fields, steps: [] };
+  const record = recordOf(of, { ...plan, set: [...plan.set, ...more] }, { fields: own, values, raw: now?.record });
+  const call = { plan, values: { ...values, record }, sent: own, idempotent: isChange, ...write };
+  await line.send(call).catch((error: unknown) => {
+    if (!isConnectorError(error) || error.action !== 'unknown') throw error;
+    // Before that, a list may not show the record that was made, and another one would be.
+    const { code, action, message, status, requestId } = error;
+    throw new ConnectorError({ code, action, message, status, requestId, retryAfterMs: readLagMs, cause: error });
+  });
+}
+
+/** Whether a record below has these values already. Where there is none, it has only empty ones. */
+async function holds(
+  { definition }: Defined,
+  { seen }: Written['held'],
+  { name }: BelowPlan,
+  record: unknown,
+  { own, set }: Pick<One, 'own' | 'set'>,
+): Promise<boolean> {
+  const shown = await toEmployee(definition, { ...(seen as object), [name]: record });
+  return (
+    set.every(({ path, value }) => cellText(readPath(record, path)) === cellText(value)) &&
+    Object.entries(own).every(([key, value]) => !shown?.unreadable?.[key] && isSame(shown?.fields[key], value))
+  );
+}
+
+/** An update must not employ somebody who has left, and an end nobody at all. */
+function mayBegin({ definition }: Defined, { plan, values, held }: Written): boolean {
+  if (plan === definition.creating || plan === definition.rehiring) return true;
+  return !('lastDay' in values) && held.record.former !== true;
+}
+
+function nothingThere({ name, find }: BelowPlan): ConnectorError {
+  return rejected(
+    'HRIS_UNREADABLE_ANSWER',
+    `${find.what} was answered without a record that counts, so nothing was written. Correct the employee in the HR ` +
+      `system, or "${find.purpose}.items" of the definition; "below.${name}.create" says how to make one for ` +
+      'somebody who is employed.',
+  );
+}

@@ -1,0 +1,327 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadDefinition } from '../../src/hris/http/load-definition.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { startHttpProxy } from '../../src/hris-kit/http-proxy.ts';
+import { FACTORIAL_KEY, startFactorialServer } from './factorial-server.ts';
+import { startKestrel } from './open-kestrel.ts';
+import { refusal, signal, write } from './profile.ts';
+
+/** An employment below a person, as of Personio: made with the person, then changed by its own id. */
+const PERSONS = `hrisDefinition: 1
+name: Kestrel
+options: { token: { secret: true } }
+auth: { bearer: "{options.token}" }
+record: { id: id, reference: ref, former: status = "INACTIVE" }
+fields:
+  familyName: { at: last_name, required: true }
+  title: { at: employment.position.title }
+  startDate: { at: employment.start_date, type: date }
+below:
+  employment:
+    find: { get: "/persons/{id}/employments", items: '_data[status="ACTIVE"]', id: id }
+    update: { patch: "/persons/{id}/employments/{below.employment}" }
+    create: { post: "/persons/{id}/employments", set: { status: ACTIVE } }
+find: { reference: { get: /persons, query: { ref: "{value}" }, items: _data, trusted: true } }
+read: { get: "/persons/{id}" }
+create: { post: /persons, set: { job.title: "{fields.title}", job.start_date: "{fields.startDate}" } }
+update: { patch: "/persons/{id}" }
+terminate: { set: { employment.status: INACTIVE, employment.end_date: "{lastDay}" } }
+rehire: { set: { employment.end_date: null } }
+probe: { get: /me }
+`;
+
+type Employment = Record<string, unknown> & { id: number; status: string };
+type Person = Record<string, unknown> & { id: string; employments: Employment[] };
+
+async function startPersons() {
+  const persons = new Map<string, Person>();
+  const asked: string[] = [];
+  let nextId = 100;
+  const url = await startKestrel(async (request, say) => {
+    const sent = await text(request);
+    const body = sent === '' ? {} : (JSON.parse(sent) as Record<string, unknown>);
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://kestrel');
+    const [, , id, , below] = pathname.split('/');
+    if (request.method !== 'GET') asked.push(`${request.method} ${pathname}`);
+    const person = persons.get(id ?? '');
+    const shown = ({ employments, ...one }: Person) => ({
+      ...one,
+      status: employments.some(({ status }) => status === 'ACTIVE') ? 'ACTIVE' : 'INACTIVE',
+    });
+    if (pathname === '/me') return say(200, {});
+    if (id === undefined && request.method === 'GET')
+      return say(200, { _data: [...persons.values()].filter(({ ref }) => ref === searchParams.get('ref')).map(shown) });
+    nextId += 1;
+    if (id === undefined) {
+      const { job, ...own } = body as { job: { title: string; start_date: string } };
+      const employment = { id: nextId, status: 'ACTIVE', position: { title: job.title }, start_date: job.start_date };
+      persons.set(String(nextId), { ...own, id: String(nextId), employments: [employment] });
+      return say(201, { id: String(nextId) });
+    }
+    if (person === undefined) return say(404, {});
+    if (!pathname.includes('employments')) return say(200, shown(Object.assign(person, body)));
+    if (request.method === 'GET') return say(200, { _data: person.employments });
+    const known = person.employments.find((one) => String(one.id) === below);
+    if (known === undefined) person.employments.push({ ...body, id: nextId } as Employment);
+    else Object.assign(known, body);
+    return say(200, {});
+  });
+  return { url, persons, asked };
+}
+
+async function openPersons(url: string, definition = PERSONS): Promise<HrisConnection> {
+  const options = {
+    url,
+    definition: { file: '/kestrel.yaml', text: definition },
+    allowPrivateAddress: true,
+    token: 'x',
+  };
+  const hris = await openHris('http', 'kestrel', options, {});
+  onTestFinished(() => hris.close());
+  return hris;
+}
+
+async function employed(hris: HrisConnection, tag: string): Promise<string> {
+  const fields = { familyName: 'Reyes', title: 'Cook', startDate: '2026-02-01' };
+  const made = await hris.employees.create(fields, `27:${tag}`, write);
+  return made.kind === 'created' ? made.ref.id : '';
+}
+
+test('the definition of employments below a person is one', () => {
+  expect(loadDefinition('kestrel.yaml', PERSONS).problems).toEqual([]);
+});
+
+test('a transfer, an end and a rehire are written to the employment that counts', async () => {
+  const { url, persons, asked } = await startPersons();
+  const hris = await openPersons(url);
+  const id = await employed(hris, 'moved');
+  expect(asked).toEqual(['POST /persons']);
+  const [first] = persons.get(id)?.employments ?? [];
+  expect(await hris.employees.read(id, signal)).toMatchObject({ fields: { title: 'Cook', startDate: '2026-02-01' } });
+  for (const _twice of [1, 2]) await hris.employees.update(id, { title: 'Chef' }, write);
+  expect(asked.slice(1)).toEqual([`PATCH /persons/${id}/employments/${first?.id}`]);
+  for (const _twice of [1, 2]) await hris.employees.terminate?.(id, '2026-03-31', write);
+  expect(persons.get(id)?.employments).toMatchObject([{ status: 'INACTIVE', end_date: '2026-03-31' }]);
+  expect(await hris.employees.read(id, signal)).toMatchObject({ former: true });
+  const fields = { familyName: 'Okafor', title: 'Baker', startDate: '2026-06-01' };
+  for (const _twice of [1, 2]) await hris.employees.rehire?.(id, fields, write);
+  expect(await hris.employees.read(id, signal)).toMatchObject({ fields });
+  expect(persons.get(id)?.employments).toMatchObject([
+    { status: 'INACTIVE', position: { title: 'Chef' }, end_date: '2026-03-31' },
+    { status: 'ACTIVE', position: { title: 'Baker' }, start_date: '2026-06-01' },
+  ]);
+});
+
+test.each(['answer-lost', 'reset-before'] as const)(
+  'a rehire whose POST has its %s is one employment',
+  async (kind) => {
+    const { url, persons } = await startPersons();
+    const proxy = await startHttpProxy(url);
+    onTestFinished(() => proxy.close());
+    const hris = await openPersons(proxy.url);
+    const id = await employed(hris, kind);
+    await hris.employees.terminate?.(id, '2026-03-31', write);
+    const fields = { familyName: 'Reyes', title: 'Baker', startDate: '2026-06-01' };
+    const rehire = () => hris.employees.rehire?.(id, fields, write) ?? Promise.resolve();
+    const struck = proxy.strike({ kind, on: ({ method, path }) => method === 'POST' && path.endsWith('/employments') });
+    expect(await refusal(rehire())).toMatchObject({ action: 'unknown' });
+    await struck;
+    await rehire();
+    expect(persons.get(id)?.employments).toHaveLength(2);
+  },
+);
+
+test.each([
+  [
+    'several are active',
+    [{ status: 'ACTIVE' }, { status: 'ACTIVE' }],
+    /several parts.*"below\.employment\.find\.items"/,
+  ],
+  ['none is active', [{ status: 'INACTIVE' }], /without a record that counts.*"below\.employment\.find\.items"/],
+] as const)('nothing is written below somebody of whose employments %s', async (_what, employments, says) => {
+  const { url, persons, asked } = await startPersons();
+  const hris = await openPersons(url);
+  const id = await employed(hris, 'unclear');
+  asked.length = 0;
+  Object.assign(persons.get(id) as Person, { employments: employments.map((one, at) => ({ ...one, id: at })) });
+  expect(await hris.employees.read(id, signal)).toMatchObject({ fields: { familyName: 'Reyes' } });
+  expect((await hris.employees.read(id, signal))?.fields['title']).toBeUndefined();
+  const refused = { code: 'HRIS_UNREADABLE_ANSWER', action: 'reject', message: expect.stringMatching(says) };
+  expect(await refusal(hris.employees.update(id, { title: 'Chef' }, write))).toMatchObject(refused);
+  const amendment = { fields: { title: 'Chef' }, over: { title: 'Cook' }, from: '2026-06-01' };
+  if (employments.length > 1) {
+    expect(await refusal(hris.employees.amend?.(id, amendment, write) ?? Promise.resolve())).toMatchObject(refused);
+    expect(await refusal(hris.employees.terminate?.(id, '2026-06-01', write) ?? Promise.resolve())).toMatchObject(
+      refused,
+    );
+  } else await hris.employees.terminate?.(id, '2026-06-01', write);
+  expect(asked).toEqual([]);
+});
+
+const FACTORIAL = await readFile(new URL('definitions/factorial.yaml', import.meta.url), 'utf8');
+
+async function startFactorial() {
+  const server = await startFactorialServer();
+  onTestFinished(() => server.close());
+  const proxy = await startHttpProxy(server.url);
+  onTestFinished(() => proxy.close());
+  const definition = { file: '/factorial.yaml', text: FACTORIAL };
+  const options = { url: proxy.url, definition, allowPrivateAddress: true, key: FACTORIAL_KEY };
+  const hris = await openHris('http', 'factorial', options, { today: () => '2026-05-01' });
+  onTestFinished(() => hris.close());
+  return { ...server, proxy, hris };
+}
+
+const NEWCOMER = {
+  givenName: 'Ana',
+  familyName: 'Reyes',
+  email: 'ana@example.org',
+  birthDate: '1990-05-17',
+  title: 'Cook',
+  hours: 38.5,
+  startDate: '2026-02-01',
+};
+
+const KINDS = ['answer-lost', 'reset-before', 'executed-late'] as const;
+const CONTRACT = { method: 'POST', path: '/resources/contracts/contract-versions' };
+const EMPLOYEE = { method: 'POST', path: '/resources/employees/employees' };
+
+test.for(KINDS.flatMap((kind) => [EMPLOYEE, CONTRACT].map((of) => [kind, of.path, of] as const)))(
+  'a newcomer whose contract is made after them is whole, though %s strikes POST %s',
+  async ([kind, , of]) => {
+    const { hris, proxy, employees, contractsOf } = await startFactorial();
+    expect(hris.capabilities.createsInParts).toBe(true);
+    const struck = proxy.strike({ kind, on: ({ method, path }) => method === of.method && path === of.path });
+    expect(await refusal(hris.employees.create(NEWCOMER, '27:1', write))).toMatchObject({ action: 'unknown' });
+    await struck;
+    // As the activity does: it looks, and an update makes whole who is there.
+    const found = await hris.employees.find({ by: 'reference', value: '27:1' }, signal);
+    if (found.kind === 'one') for (const _twice of [1, 2]) await hris.employees.update(found.ref.id, NEWCOMER, write);
+    else await hris.employees.create(NEWCOMER, '27:1', write);
+    const [id = ''] = [...employees.keys()].map(String);
+    expect(employees.size).toBe(1);
+    expect(contractsOf(id)).toMatchObject([{ effective_on: '2026-02-01', job_title: 'Cook', working_hours: 38.5 }]);
+    expect(await hris.employees.read(id, signal)).toMatchObject({ fields: NEWCOMER, reference: '27:1' });
+    expect(await refusal(hris.employees.create(NEWCOMER, '27:1', write))).toMatchObject({ code: 'ALREADY_EXISTS' });
+    expect(contractsOf(id)).toHaveLength(1);
+  },
+);
+
+test('a create that finds its employee makes them whole before it says so', async () => {
+  const { hris, proxy, contractsOf } = await startFactorial();
+  void proxy.strike({ kind: 'reset-before', on: ({ method, path }) => method === 'POST' && path === CONTRACT.path });
+  expect(await refusal(hris.employees.create(NEWCOMER, '27:1', write))).toMatchObject({ action: 'unknown' });
+  const again = await refusal(hris.employees.create(NEWCOMER, '27:1', write));
+  expect(again).toMatchObject({ code: 'ALREADY_EXISTS', action: 'ignore' });
+  expect(contractsOf(again.details?.['id'])).toHaveLength(1);
+});
+
+test.for(KINDS)('a change that counts from a day is one more record, though %s strikes it', async (kind) => {
+  const { hris, proxy, contractsOf } = await startFactorial();
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  const amend = (fields: object, over: object, from: string) =>
+    hris.employees.amend?.(id, { fields: { ...fields }, over: { ...over }, from }, write) ?? Promise.resolve();
+  const struck = proxy.strike({ kind, on: ({ method, path }) => method === 'POST' && path === CONTRACT.path });
+  expect(await refusal(amend({ title: 'Chef' }, { title: 'Cook' }, '2026-05-01'))).toMatchObject({ action: 'unknown' });
+  await struck;
+  for (const _twice of [1, 2]) await amend({ title: 'Chef' }, { title: 'Cook' }, '2026-05-01');
+  expect(contractsOf(id)).toMatchObject([
+    { effective_on: '2026-02-01', job_title: 'Cook' },
+    // What was not changed is carried on.
+    { effective_on: '2026-05-01', job_title: 'Chef', working_hours: 38.5, starts_on: '2026-02-01' },
+  ]);
+  // A second change of that day changes its record.
+  await amend({ hours: 20 }, { hours: 38.5 }, '2026-05-01');
+  expect(contractsOf(id).map((one) => one['working_hours'])).toEqual([38.5, 20]);
+  expect(await hris.employees.read(id, signal)).toMatchObject({ fields: { ...NEWCOMER, title: 'Chef', hours: 20 } });
+});
+
+test.for(KINDS)('who left is back with one more record, though %s strikes it', async (kind) => {
+  const { hris, proxy, employees, contractsOf } = await startFactorial();
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  for (const _twice of [1, 2]) await hris.employees.terminate?.(id, '2026-03-31', write);
+  expect(employees.get(Number(id))).toMatchObject({ active: false, terminated_on: '2026-03-31' });
+  const back = { ...NEWCOMER, familyName: 'Okafor', title: 'Baker', startDate: '2026-05-01' };
+  const rehire = () => hris.employees.rehire?.(id, back, write) ?? Promise.resolve();
+  const struck = proxy.strike({ kind, on: ({ method, path }) => method === 'POST' && path === CONTRACT.path });
+  expect(await refusal(rehire())).toMatchObject({ action: 'unknown' });
+  await struck;
+  // Nothing shows them as active before the record is there: the rehire is repeated.
+  expect(await hris.employees.read(id, signal)).toMatchObject({ former: true });
+  for (const _twice of [1, 2]) await rehire();
+  expect(await hris.employees.read(id, signal)).toMatchObject({ former: false, fields: back });
+  expect(contractsOf(id).map((one) => one['job_title'])).toEqual(['Cook', 'Baker']);
+});
+
+/** What is written instead of what. */
+type Replaced = readonly [from: string | RegExp, to: string];
+
+const FIND = 'get: "/persons/{id}/employments"';
+const UPDATE = '    update: { patch: "/persons/{id}/employments/{below.employment}" }\n';
+const CREATE = '    create: { post: "/persons/{id}/employments", set: { status: ACTIVE } }\n';
+const TICKET: Replaced = [
+  'create: { post: /persons',
+  'pending: { get: "/t/{ticket}", done: a, id: b }\nreadLag: 1m\ncreate: { ticket: body.t, post: /persons',
+];
+
+const broken: readonly (readonly [string, readonly Replaced[], line: number, column: number, says: RegExp])[] = [
+  ['a key that is misspelt', [['    create:', '    craete:']], 14, 5, /Did you mean "create"/],
+  ['a list of everybody', [[FIND, 'get: /employments']], 12, 5, /"below\.employment\.find" does not say .* Add \{id\}/],
+  ['no list', [[`    find: { ${FIND}`, '    finds: { get: /x']], 12, 5, /Did you mean "find"/],
+  ['a change of nobody', [['{below.employment}', '1']], 13, 5, /does not say .* Add \{below\.employment\}/],
+  ['another name', [['{below.employment}', '{below.employmnt}']], 13, 22, /Did you mean "below\.employment"/],
+  ['a day that is no place', [['    update', '    dated: $max(a)\n    update']], 13, 12, /not a place/],
+  ['nothing that changes', [[UPDATE, '']], 11, 3, /makes records and changes none/],
+  [
+    'no way to write',
+    [
+      [UPDATE, ''],
+      [CREATE, ''],
+    ],
+    11,
+    3,
+    /does not say how it is written/,
+  ],
+  ['a name of people', [['at: last_name', 'at: employment.name']], 7, 21, /which searches do not show/],
+  [
+    'two fields at one place',
+    [['employment.start_date', 'employment.position.title']],
+    9,
+    20,
+    /is the place of "fields\.title"/,
+  ],
+  [
+    'what a pending create leaves',
+    [TICKET, ['job.title: "{fields.title}", ', '']],
+    19,
+    19,
+    /"employment\.position\.title" must be in/,
+  ],
+  [
+    'what is not ours',
+    [
+      ['reference: ref, ', ''],
+      [/find: \{ reference.*/, 'find: {}'],
+      ['job.title: "{fields.title}", ', ''],
+    ],
+    17,
+    1,
+    /without "record\.reference"/,
+  ],
+];
+
+test.for(broken)('records below with %s are refused with line and column', ([, changes, line, column, says]) => {
+  let text = PERSONS;
+  for (const [from, to] of changes) {
+    expect(text).toMatch(from);
+    text = text.replace(from, to);
+  }
+  const { problems } = loadDefinition('kestrel.yaml', text);
+  const told = problems.filter((one) => says.test(one.text));
+  expect(told, JSON.stringify(problems)).toMatchObject([{ line, column }]);
+});
