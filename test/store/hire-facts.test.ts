@@ -168,6 +168,8 @@ describe.each(kinds)('the store on %s', (kind) => {
     if ('waitMs' in early || 'waitMs' in late) throw new Error('the gate is closed from the beginning');
     expect(early).toEqual({ at: expect.any(Number), canary: 'none' });
     const numbers = { required: 1, available: 0 };
+    // A gate that closes in the very millisecond in which it was passed would count as passed afterwards.
+    while ((await readClock(store)) <= late.at);
     expect(await closeCreditGate(store, 'acme', early, numbers)).toBe(true);
     expect(await closeCreditGate(other, 'acme', late, numbers)).toBe(false);
     expect(await pass(store)).toHaveProperty('waitMs');

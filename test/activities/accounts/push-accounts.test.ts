@@ -114,7 +114,7 @@ test('somebody of the same address is asked about; the answer is taken by the ne
     expect(await run(`${answer} 2`)).toMatchObject({ counts: { created: 0, held: 1 } });
     const [hold, ...more] = await listHolds(store, { tenantId: 'acme' });
     expect([hold?.code, more]).toEqual(['ACCOUNT_UNCLEAR', []]);
-    expect(hold?.message).toContain(`email: ${other}`);
+    expect(hold?.message).toContain(`email: account ${other}`);
     const given = { answer, arguments: answer === 'link' ? [other] : [], by: 'ada' };
     await answerHold(store, hold?.hold_id ?? '', given);
     await closeHold(store, hold?.hold_id ?? '');
