@@ -163,12 +163,12 @@ test.each([
 
 const FACTORIAL = await readFile(new URL('definitions/factorial.yaml', import.meta.url), 'utf8');
 
-async function startFactorial() {
+async function startFactorial(text = FACTORIAL) {
   const server = await startFactorialServer();
   onTestFinished(() => server.close());
   const proxy = await startHttpProxy(server.url);
   onTestFinished(() => proxy.close());
-  const definition = { file: '/factorial.yaml', text: FACTORIAL };
+  const definition = { file: '/factorial.yaml', text };
   const options = { url: proxy.url, definition, allowPrivateAddress: true, key: FACTORIAL_KEY };
   const hris = await openHris('http', 'factorial', options, { today: () => '2026-05-01' });
   onTestFinished(() => hris.close());
@@ -258,6 +258,66 @@ test.for(KINDS)('who left is back with one more record, though %s strikes it', a
   expect(contractsOf(id).map((one) => one['job_title'])).toEqual(['Cook', 'Baker']);
 });
 
+const DAYS = FACTORIAL.replace('at: contract.starts_on', 'at: contract.effective_on');
+
+test.each([
+  ['a later start moves', { startDate: '2026-06-15' }, '2026-06-15', '2026-06-15'],
+  ['an earlier start moves', { startDate: '2026-05-10' }, '2026-05-10', '2026-05-10'],
+  ['a change from today is a change of', { title: 'Chef' }, '2026-05-01', '2026-06-01'],
+])('%s the contract of somebody who begins later, and makes no other', async (_what, fields, from, day) => {
+  for (const definition of [FACTORIAL, DAYS]) {
+    const { hris, contractsOf } = await startFactorial(definition);
+    const made = await hris.employees.create({ ...NEWCOMER, startDate: '2026-06-01' }, '27:1', write);
+    const id = made.kind === 'created' ? made.ref.id : '';
+    const over = { title: 'Cook', startDate: '2026-06-01' };
+    for (const _twice of [1, 2]) await hris.employees.amend?.(id, { fields, over, from }, write);
+    expect(contractsOf(id)).toMatchObject([{ effective_on: day, working_hours: 38.5 }]);
+    const expected = { ...NEWCOMER, startDate: '2026-06-01', ...fields };
+    expect(await hris.employees.read(id, signal)).toMatchObject({ fields: expected });
+  }
+});
+
+/** An end is a row of the dated table, as in BambooHR. */
+const ROWS = FACTORIAL.replace(/terminate:\n.*\n.*\n/, 'terminate: { set: { contract.status: Terminated } }\n');
+
+test('an end is one more row from its last day, and none where others begin after it', async () => {
+  const { hris, contractsOf } = await startFactorial(ROWS);
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  const end = (lastDay: string) => hris.employees.terminate?.(id, lastDay, write) ?? Promise.resolve();
+  const refused = { code: 'HRIS_UNREADABLE_ANSWER', action: 'reject', message: expect.stringMatching(/after the end/) };
+  expect(await refusal(end('2026-01-15'))).toMatchObject(refused);
+  // A dated row keeps a day that is still to come.
+  for (const _twice of [1, 2]) await end('2026-06-30');
+  expect(contractsOf(id)).toMatchObject([
+    { effective_on: '2026-02-01' },
+    { effective_on: '2026-06-30', status: 'Terminated', job_title: 'Cook' },
+  ]);
+  expect(await refusal(end('2026-05-31'))).toMatchObject(refused);
+  expect(contractsOf(id)).toHaveLength(2);
+});
+
+test('a second change of one day is refused where the definition changes no record', async () => {
+  const { hris, contractsOf } = await startFactorial(FACTORIAL.replace(/ {4}update: \{ put: .*contract.*\n/, ''));
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  await hris.employees.update(id, { title: 'Chef' }, write);
+  await hris.employees.update(id, { title: 'Chef' }, write);
+  const again = await refusal(hris.employees.update(id, { title: 'Baker' }, write));
+  expect(again).toMatchObject({ action: 'reject', message: expect.stringMatching(/"below\.contract\.update"/) });
+  expect(contractsOf(id).map((one) => one['job_title'])).toEqual(['Cook', 'Chef']);
+});
+
+test.each(['01/02/2026', 1_769_900_400_000])('a day of a record below that is %s is refused', async (day) => {
+  const { hris, contractsOf } = await startFactorial();
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  for (const contract of contractsOf(id)) contract['effective_on'] = day;
+  const refused = { code: 'HRIS_UNREADABLE_ANSWER', message: expect.stringMatching(/"below\.contract\.dated"/) };
+  expect(await refusal(hris.employees.update(id, { title: 'Chef' }, write))).toMatchObject(refused);
+  expect(contractsOf(id)).toHaveLength(1);
+});
+
 /** What is written instead of what. */
 type Replaced = readonly [from: string | RegExp, to: string];
 
@@ -287,6 +347,7 @@ const broken: readonly (readonly [string, readonly Replaced[], line: number, col
     3,
     /does not say how it is written/,
   ],
+  ['a day that makes nothing', [[CREATE, '    dated: start_date\n']], 11, 3, /Add "create"/],
   ['a name of people', [['at: last_name', 'at: employment.name']], 7, 21, /which searches do not show/],
   [
     'two fields at one place',

@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { EmployeeRecord, WriteOptions } from '../port.ts';
-import { cellText } from '../read-cell.ts';
+import { cellText, readCell } from '../read-cell.ts';
 import { isSame } from '../records.ts';
 import { readPath, type Values } from './expression.ts';
 import { type Defined, unreadable } from './line.ts';
@@ -29,35 +29,46 @@ export async function readBelow(defined: Defined, id: string, signal: AbortSigna
  */
 export function withBelow({ definition, today }: Defined, raw: unknown, below: Below): unknown {
   const shown = definition.below.map((plan) => {
-    const held = below[plan.name] ?? [];
-    const first = held.map((one) => dayIn(plan, one) ?? '').toSorted()[0] ?? '';
-    const [one, ...others] = counting(plan, held, first > today() ? first : today());
+    const [one, ...others] = counting(plan, below[plan.name] ?? [], { day: today(), today: today() });
     return [plan.name, others.length === 0 ? one : undefined];
   });
   return shown.length === 0 ? raw : { ...(raw as object), ...Object.fromEntries(shown) };
 }
 
-/** Those that count on a day: the latest of dated ones, or else all. More than one is a fault. */
-function counting(plan: BelowPlan, held: readonly unknown[], day: string): readonly unknown[] {
-  if (plan.dated === undefined) return held;
-  const days = held.map((one) => dayIn(plan, one) ?? '').filter((one) => one <= day);
-  const latest = days.toSorted().at(-1);
-  return held.filter((one) => dayIn(plan, one) === latest);
+interface When {
+  day: string;
+  today: string;
 }
 
-/** The day from which it counts; undefined if it has none. */
-function dayIn({ dated }: BelowPlan, record: unknown): string | undefined {
-  return dated && cellText(readPath(record, dated)).slice(0, 10);
+/** Those that count on a day: the latest of dated ones, the first of those to come, or else all. */
+function counting(plan: BelowPlan, held: readonly unknown[], { day, today }: When): readonly unknown[] {
+  if (plan.dated === undefined) return held;
+  const [first = '', ...days] = daysIn(plan, held);
+  const latest = first > today ? first : days.findLast((one) => one <= day);
+  return held.filter((one) => dayIn(plan, one) === (latest ?? first));
+}
+
+function daysIn(plan: BelowPlan, held: readonly unknown[]): string[] {
+  return held.map((one) => dayIn(plan, one) ?? '').toSorted();
+}
+
+/** The day from which it counts; undefined if the definition names none. */
+function dayIn({ name, dated, find }: BelowPlan, record: unknown): string | undefined {
+  if (dated === undefined) return undefined;
+  const read = readCell('date', readPath(record, dated));
+  if ('value' in read) return cellText(read.value);
+  // Compared as text, the wrong one would be the latest.
+  throw unreadable(find.what, 'with a record whose day is not written as YYYY-MM-DD', `"below.${name}.dated"`);
 }
 
 /** The record below that counts on a day, and its id; undefined if there is none. @throws if there are several */
 async function countingOn(
   plan: BelowPlan,
   below: Below,
-  day: string,
+  when: When,
 ): Promise<{ id: string; record: unknown } | undefined> {
   const { name, find } = plan;
-  const found = counting(plan, below[name] ?? [], day);
+  const found = counting(plan, below[name] ?? [], when);
   const id = partOf(await Promise.all(found.map((one) => find.id(one))), find, `${find.purpose}.items`);
   if (found.length > 0 && id === undefined)
     throw unreadable(find.what, 'with a record that has no id', `"${find.purpose}.id"`);
@@ -91,7 +102,7 @@ export async function assertOneBelow(
   held: Below,
 ): Promise<void> {
   for (const below of definition.below)
-    if (below.fields.some(({ key }) => key in fields)) await countingOn(below, held, today());
+    if (below.fields.some(({ key }) => key in fields)) await countingOn(below, held, { day: today(), today: today() });
 }
 
 /**
@@ -102,6 +113,8 @@ export async function assertOneBelow(
 export async function writeBelow(defined: Defined, written: Written, write: WriteOptions): Promise<Values | undefined> {
   const { plan, held, fields, values } = written;
   const ids: Record<string, unknown> = {};
+  const [from, isEnd] = [cellText(values['from']), 'lastDay' in values];
+  const today = isEnd ? from : defined.today();
   for (const below of defined.definition.below) {
     const own = Object.fromEntries(
       Object.entries(fields).filter(([name]) => below.fields.some(({ key }) => key === name)),
@@ -109,13 +122,20 @@ export async function writeBelow(defined: Defined, written: Written, write: Writ
     const set = saidBy(plan.set, values, below.name);
     const isNamed = plan.names.includes(below.name);
     if (!isNamed && set.length + Object.keys(own).length === 0) continue;
-    const now = await countingOn(below, held.below, cellText(values['from']));
+    const now = await countingOn(below, held.below, { day: from, today });
     ids[`below.${below.name}`] = now?.id;
-    const isMissing = now === undefined && (isNamed || below.dated === undefined);
-    if (isMissing && 'lastDay' in values && held.record.former === true) return undefined;
-    if (isMissing && (isNamed || !mayBegin(defined, written))) throw nothingThere(below);
-    if (!(await holds(defined, held, below, now?.record, { own, set })))
-      await writeOne(defined, below, { own, set, now, values: { ...values, ...ids } }, write);
+    const isMissing = now === undefined && (isNamed || isEnd || below.dated === undefined);
+    if (isMissing && isEnd && held.record.former === true) return undefined;
+    if (isMissing && (isNamed || !mayBegin(defined, written))) throw refused(below);
+    if (await holds(defined, held, below, now?.record, { own, set })) continue;
+    const days = daysIn(below, held.below[below.name] ?? []);
+    if (isEnd && days.some((day) => day > from)) throw refused(below, 'with a record that begins after the end');
+    // Who begins later has one record of the first day, which a new start moves.
+    const [first = ''] = days;
+    const isFirst = first > today;
+    const isChange = now !== undefined && (isFirst || [undefined, from].includes(dayIn(below, now.record)));
+    const day = isFirst && !('startDate' in fields) ? first : from;
+    await writeOne(defined, below, { own, set, now, isChange, values: { ...values, ...ids, from: day } }, write);
   }
   return ids;
 }
@@ -124,21 +144,22 @@ interface One {
   own: EmployeeFields;
   set: readonly Placed[];
   now: { id: string; record: unknown } | undefined;
+  /** The record is changed, instead of another one made. */
+  isChange: boolean;
   values: Values;
 }
 
 async function writeOne(
   { definition, line, readLagMs }: Defined,
   below: BelowPlan,
-  { own, set, now, values }: One,
+  { own, set, now, isChange, values }: One,
   write: WriteOptions,
 ): Promise<void> {
-  const day = cellText(values['from']);
-  const isChange =
-    now !== undefined && below.update !== undefined && [undefined, day].includes(dayIn(below, now.record));
   const plan = isChange ? below.update : below.create;
-  if (plan === undefined) throw nothingThere(below);
-  const dated = below.dated === undefined ? [] : [{ path: below.dated, value: day }];
+  // Of two records of one day nobody knows which one counts.
+  const unchanged = `with a record that "below.${below.name}.update" does not say how to change`;
+  if (plan === undefined) throw refused(below, isChange ? unchanged : undefined);
+  const dated = below.dated === undefined ? [] : [{ path: below.dated, value: values['from'] }];
   const more = [...set, ...dated].map(({ path, value }) => ({ below: undefined, path: [...path], value: () => value }));
   const of = { ...definition, fields: below.fields, steps: [] };
   const record = recordOf(of, { ...plan, set: [...plan.set, ...more] }, { fields: own, values, raw: now?.record });
@@ -172,11 +193,11 @@ function mayBegin({ definition }: Defined, { plan, values, held }: Written): boo
   return !('lastDay' in values) && held.record.former !== true;
 }
 
-function nothingThere({ name, find }: BelowPlan): ConnectorError {
+function refused({ name, find }: BelowPlan, how = 'without a record that counts'): ConnectorError {
   return rejected(
     'HRIS_UNREADABLE_ANSWER',
-    `${find.what} was answered without a record that counts, so nothing was written. Correct the employee in the HR ` +
-      `system, or "${find.purpose}.items" of the definition; "below.${name}.create" says how to make one for ` +
-      'somebody who is employed.',
+    `${find.what} was answered ${how}, so nothing was written. Correct the employee in the HR system, or ` +
+      `"${find.purpose}.items" of the definition; "below.${name}.create" says how to make one for somebody who is ` +
+      'employed.',
   );
 }

@@ -300,6 +300,8 @@ function* ofBelow(raw: Definition): Generator<BrokenRule> {
     const says = `"${at.join('.')}"`;
     if (made !== undefined && dated === undefined && changed === undefined)
       yield [at, `${says} makes records and changes none. Add "update", or "dated" if each change is a new record.`];
+    if (made === undefined && dated !== undefined && changed !== undefined)
+      yield [at, `${says} is dated, so that a change is a new record, but does not say how to make one. Add "create".`];
     if ((made ?? changed) === undefined && written.some((place) => belowOf(raw, place) === name))
       yield [at, `${says} does not say how it is written. Add "update" or "create", or write: false to its fields.`];
   }

@@ -352,7 +352,8 @@ class Compiler extends Texts {
       needsVersion: isConditional && !write.unversioned && write.as !== 'scim-patch',
       /** The request names our reference instead of the id: it is read from the record. */
       isByReference,
-      takesDay: uses(write, 'lastDay'),
+      takesDay:
+        uses(write, 'lastDay') || set.some(({ below: kind }) => this.#raw.below[kind ?? '']?.dated !== undefined),
       sendsFields: sends && unsentBy(write, this.#raw).length === 0,
     };
   }
