@@ -319,3 +319,27 @@ test('a file that may be on a page that nobody asked for is not uploaded again',
   });
   expect(uploads()).toBe(0);
 });
+
+test.for(['{ by: offset, first: 0, size: 2, total: count }', '{ by: page }'])(
+  'a list by %s that somebody moved in while it was read proves nothing',
+  async (paging) => {
+    const query = 'query: { at: "{page.offset}", page: "{page.number}" }, ';
+    // The latest change first.
+    const staff = ['1', '2', '3', '4', '5'].map((id) => ({ id, email: `${id}@kestrel.example` }));
+    let isQuiet = false;
+    const hris = await openKestrel(
+      definitionOf(paging, paging.includes('offset') ? query : query.replace('at: "{page.offset}", ', '')),
+      ({ url = '' }, say) => {
+        const asked = new URL(url, 'http://kestrel').searchParams;
+        const at = Number(asked.get('at') ?? 2 * (Number(asked.get('page')) - 1));
+        say(200, { staff: staff.slice(at, at + 2), count: 5 });
+        if (!isQuiet) staff.unshift(...staff.splice(3, 1));
+        isQuiet = true;
+      },
+      { token: 'x' },
+    );
+    const find = () => hris.employees.find({ by: 'email', value: '4@kestrel.example' }, signal);
+    expect(await find()).toEqual({ kind: 'none', trusted: false });
+    expect(await find()).toMatchObject({ kind: 'one', ref: { id: '4' } });
+  },
+);

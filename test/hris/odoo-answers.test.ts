@@ -7,7 +7,7 @@ import { refusal, signal, write } from './profile.ts';
 interface Asked {
   cookie: string | undefined;
   call: string;
-  params: { args: unknown[] };
+  params: { args: unknown[]; kwargs?: object };
 }
 
 /** What Odoo may answer, for what its counterpart cannot be made to. */
@@ -44,5 +44,28 @@ test.for([
     call.endsWith('/write') ? { error: { code: 200, data: { name, message: 'x' } } } : { result: [] },
   );
   expect(await refusal(hris.employees.update('7', { title: 'Cook' }, write))).toMatchObject(expected);
+  await hris.close();
+});
+
+test('who is edited while the list of changes is read pushes nobody else out of it', async () => {
+  const stamp = (seconds: number) => `2026-01-01 ${String(seconds).padStart(4, '0')}`;
+  const people = Array.from({ length: 401 }, (_, at) => ({ id: at + 1, name: 'Ana', write_date: stamp(at) }));
+  let edits = 0;
+  const { hris } = await openOdoo(({ params }) => {
+    const { offset, limit, order } = params.kwargs as { offset: number; limit: number; order: string };
+    const keys = order.split(', ') as ('id' | 'write_date')[];
+    const placeOf = (one: (typeof people)[number]) => keys.map((key) => String(one[key]).padStart(20, '0')).join(' ');
+    const listed = people.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+    const result = structuredClone(listed.slice(offset, offset + limit));
+    const edited = people[edits];
+    if (offset === 0 && edited !== undefined) edited.write_date = stamp(1_000 + edits++);
+    return { result };
+  });
+  const seen = new Set<string>();
+  for (let page = await hris.changes?.since(undefined, signal); page !== undefined; ) {
+    for (const { ref } of page.employees) seen.add(ref.id);
+    page = page.more ? await hris.changes?.since(page.next, signal) : undefined;
+  }
+  expect(people.filter(({ id }) => !seen.has(String(id)))).toEqual([]);
   await hris.close();
 });

@@ -5,7 +5,7 @@ import { cellText } from '../read-cell.ts';
 import { type Expression, hasPlace, type Values } from './expression.ts';
 import { type Answer, type Call, type Defined, unlessRefused, unreadable } from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
-import { toEmployee } from './record.ts';
+import { idOf, toEmployee } from './record.ts';
 
 /** At most this many employees are read to prove that somebody does not exist. */
 const MOST_SCANNED = 5_000;
@@ -229,8 +229,8 @@ export async function* wholeList(
       code: 'HRIS_UNREADABLE_ANSWER',
       action: 'retry',
       message:
-        `The total of ${plan.what} fell while it was read, so it is read again. If that goes on, the total counts ` +
-        `something else: remove "${plan.purpose}.paging.total" from the definition.`,
+        `The list of ${plan.what} changed while it was read, so it is read again. If that goes on, it has the same ` +
+        `record twice, or its total counts something else: remove "${plan.purpose}.paging.total" from the definition.`,
     });
   const [how, next] = PARTIAL[end ?? 'long'];
   throw rejected(
@@ -269,9 +269,9 @@ interface Page {
 }
 
 /**
- * `whole`: nothing was left out. `moved`: records were deleted meanwhile, so others may have been left out. `unproven`:
- * no page of the list names a next one, perhaps because the definition looks in the wrong place. `counted`: a total
- * counts only its page. `first`: the list has pages, and the definition does not say so.
+ * `whole`: nothing was left out. `moved`: records were deleted or sorted anew meanwhile, so others may have been left
+ * out. `unproven`: no page of the list names a next one, perhaps because the definition looks in the wrong place.
+ * `counted`: a total counts only its page. `first`: the list has pages, and the definition does not say so.
  */
 type PageEnd = 'whole' | 'repeated' | 'short' | 'moved' | 'unproven' | 'counted' | 'first';
 
@@ -287,6 +287,9 @@ async function* readPages(
   let plan: CallPlan = call.plan;
   let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
   const count = { seen: 0, longest: 0, total: 0 };
+  const { id = definition.record.id, stamp } = call.plan;
+  const pagesBefore = new Set<string>();
+  let isMoved = false;
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
     const ask = (size?: Values): Promise<Answer> =>
@@ -306,7 +309,13 @@ async function* readPages(
           : short === undefined || ((await toldTotal(short, paging)) ?? items.length) >= items.length;
       if (isProof) next = 'whole';
     }
-    const shown = JSON.stringify(await markOf(items, call.plan.id ?? definition.record.id, call.plan.stamp));
+    // A record on a second page was pushed over the border by one that is on no page now, or will not be read.
+    const known = await Promise.all(items.map((item) => (stamp === undefined ? id(item) : undefined)));
+    const texts = items.filter((_item, at) => idOf(known[at]) !== undefined).map((item) => JSON.stringify(item));
+    isMoved ||= texts.some((one) => pagesBefore.has(one));
+    for (const one of texts) pagesBefore.add(one);
+    if (isMoved && next === 'whole') next = 'moved';
+    const shown = JSON.stringify(await markOf(items, id, stamp));
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
     const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
