@@ -56,6 +56,7 @@ import {
   type EarlierOptions,
   type Elapsed,
   type OnceOptions,
+  outcomeUnknown,
   type Seen,
   type Settled,
   settleEarlier,
@@ -183,8 +184,11 @@ async function makeWhole(hire: HireContext, employee: Employee, fields: Employee
   if (isWhole || creation === undefined) return;
   const pinned = readKept<{ reference: string }>(creation.pinned);
   const shown = await readEmployee(connection.hris, employee);
-  if (pinned !== 'purged' && shown?.former !== true && shown?.reference === pinned.reference)
-    await updateEmployee(hire, employee, fields);
+  if (pinned === 'purged' || shown?.former === true || shown?.reference !== pinned.reference) return;
+  // Until its deadline that attempt may write beside this one, and a read may miss what it wrote.
+  const waitMs = creation.give_up_at + connection.hris.capabilities.readLagMs - creation.now;
+  if (waitMs > 0) throw outcomeUnknown(`${CREATE_VERB} left`, waitMs);
+  await updateEmployee(hire, employee, fields);
 }
 
 /** A create that the HR system accepted earlier goes on, no matter which stage the person is in now. */

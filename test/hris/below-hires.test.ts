@@ -32,6 +32,10 @@ test('hires whose contracts are made after them are whole and made once, whateve
     const struck = wire.strike({ kind, on: ({ method, path }) => method === 'POST' && path.endsWith(room) });
     await expect(employ(fleet.deps, ref)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
     await struck;
+    // Until its deadline, the attempt may still write: whoever was made is there, but nothing is made beside it.
+    const made = factorial.contracts.size;
+    await expect(employ(fleet.deps, ref)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(factorial.contracts.size).toBe(made);
     await fleet.store.kysely
       .updateTable('intents')
       .set((eb) => ({ sent_at: eb('sent_at', '-', 600_000), give_up_at: eb('give_up_at', '-', 600_000) }))
