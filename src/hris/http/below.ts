@@ -5,7 +5,7 @@ import { cellText, readCell } from '../read-cell.ts';
 import { isSame } from '../records.ts';
 import { readPath, type Values } from './expression.ts';
 import { type Defined, unreadable } from './line.ts';
-import type { BelowPlan, WritePlan } from './load-definition.ts';
+import type { BelowPlan, FieldPlan, WritePlan } from './load-definition.ts';
 import { wholeList } from './look-through.ts';
 import { type Placed, partOf, recordOf, saidBy, toEmployee } from './record.ts';
 
@@ -90,9 +90,10 @@ export function tellsBelow({ fields: known }: Defined['definition'], plan: Write
   return isSet || known.some(({ key, below }) => below !== undefined && key in fields);
 }
 
-/** Whether no field stands in the employee's own record. */
-export function isAllBelow({ fields: known }: Defined['definition'], fields: EmployeeFields): boolean {
-  return known.every(({ key, below }) => below !== undefined || !(key in fields));
+/** Those of the fields that stand in a record below the employee, or in the employee's own. */
+export function fieldsIn(known: readonly FieldPlan[], fields: EmployeeFields, kind: string | undefined) {
+  const keys = known.flatMap(({ key, below }) => (below === kind ? [key] : []));
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => keys.includes(key)));
 }
 
 /** @throws ConnectorError HRIS_UNREADABLE_ANSWER if nobody knows which record below has one of these fields */
@@ -116,9 +117,7 @@ export async function writeBelow(defined: Defined, written: Written, write: Writ
   const [from, isEnd] = [cellText(values['from']), 'lastDay' in values];
   const today = isEnd ? from : defined.today();
   for (const below of defined.definition.below) {
-    const own = Object.fromEntries(
-      Object.entries(fields).filter(([name]) => below.fields.some(({ key }) => key === name)),
-    );
+    const own = fieldsIn(defined.definition.fields, fields, below.name);
     const set = saidBy(plan.set, values, below.name);
     const isNamed = plan.names.includes(below.name);
     if (!isNamed && set.length + Object.keys(own).length === 0) continue;
@@ -167,8 +166,7 @@ async function writeOne(
   await line.send(call).catch((error: unknown) => {
     if (!isConnectorError(error) || error.action !== 'unknown') throw error;
     // Before that, a list may not show the record that was made, and another one would be.
-    const { code, action, message, status, requestId } = error;
-    throw new ConnectorError({ code, action, message, status, requestId, retryAfterMs: readLagMs, cause: error });
+    throw new ConnectorError({ ...error, message: error.message, retryAfterMs: readLagMs, cause: error });
   });
 }
 

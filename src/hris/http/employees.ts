@@ -1,11 +1,11 @@
-import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, refOf } from '../records.ts';
-import { assertOneBelow, type Below, isAllBelow, readBelow, tellsBelow, withBelow, writeBelow } from './below.ts';
+import { assertOneBelow, type Below, fieldsIn, readBelow, tellsBelow, withBelow, writeBelow } from './below.ts';
 import type { Values } from './expression.ts';
-import { type Answer, type Defined, unlessAbsent, unlessRefused, unreadable } from './line.ts';
+import { type Answer, type Defined, unlessAbsent, unreadable } from './line.ts';
 import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
 import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody } from './look-through.ts';
 import {
@@ -218,8 +218,7 @@ export async function rehireEmployee(
   options: WriteOptions,
 ): Promise<void> {
   const { updating, fields: known } = defined.definition;
-  const isOwn = (name: string): boolean => known.some(({ key, below }) => key === name && below === undefined);
-  const own = { ...what, fields: Object.fromEntries(Object.entries(what.fields).filter(([name]) => isOwn(name))) };
+  const own = { ...what, fields: fieldsIn(known, what.fields, undefined) };
   // Who shows as active again has the fields already: no repeat would write them.
   if (!plan.sends) await writeEmployee(defined, updating, own, options);
   await writeEmployee(defined, plan, what, options);
@@ -248,7 +247,8 @@ export async function writeEmployee(
   const known = { ...generalOf(defined, fields, what.values), ...steps, id, reference, version };
   const told = { plan, fields, values: withFields(fields, known) };
   const below = held && isBelow ? await writeBelow(defined, { ...told, held }, { signal, beforeSend }) : {};
-  const isSaid = plan === definition.updating && isAllBelow(definition, fields);
+  const isSaid =
+    plan === definition.updating && Object.keys(fieldsIn(definition.fields, fields, undefined)).length === 0;
   if (below === undefined || !plan.sends || isSaid) return;
   const values = { ...told.values, ...below };
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
@@ -350,17 +350,7 @@ async function makeWhole(defined: Defined, id: string, fields: EmployeeFields, w
       await writeBelow(defined, { plan: definition.creating, fields, values, held }, write);
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    const { code, message, details, status, requestId, retryAfterMs } = error;
-    throw new ConnectorError({
-      code,
-      action: 'unknown',
-      message,
-      details,
-      status,
-      requestId,
-      retryAfterMs,
-      cause: error,
-    });
+    throw new ConnectorError({ ...error, message: error.message, action: 'unknown', cause: error });
   }
 }
 

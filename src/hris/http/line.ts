@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError, unless } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
@@ -341,11 +341,4 @@ export function unreadable(what: string, how: string, key: string, requestId?: s
   });
 }
 
-/** For `catch`: a refusal for good finds nothing; any other error stays one. */
-export function unlessRefused(error: unknown): undefined {
-  if (!isConnectorError(error) || error.action !== 'reject') throw error;
-}
-
-export function unlessAbsent(error: unknown): undefined {
-  if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
-}
+export const unlessAbsent = unless('EMPLOYEE_NOT_FOUND');

@@ -1,9 +1,9 @@
-import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { type Expression, hasPlace, type Values } from './expression.ts';
-import { type Answer, type Call, type Defined, unlessRefused, unreadable } from './line.ts';
+import { type Answer, type Call, type Defined, unreadable } from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 
