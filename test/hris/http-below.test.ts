@@ -324,6 +324,8 @@ type Replaced = readonly [from: string | RegExp, to: string];
 const FIND = 'get: "/persons/{id}/employments"';
 const UPDATE = '    update: { patch: "/persons/{id}/employments/{below.employment}" }\n';
 const CREATE = '    create: { post: "/persons/{id}/employments", set: { status: ACTIVE } }\n';
+const BODY = UPDATE.replace(' }', ', body: { of: "{today}" } }');
+const OWN = 'update: { set: { employment.kind: x } }';
 const TICKET: Replaced = [
   'create: { post: /persons',
   'pending: { get: "/t/{ticket}", done: a, id: b }\nreadLag: 1m\ncreate: { ticket: body.t, post: /persons',
@@ -348,6 +350,15 @@ const broken: readonly (readonly [string, readonly Replaced[], line: number, col
     /does not say how it is written/,
   ],
   ['a day that makes nothing', [[CREATE, '    dated: start_date\n']], 11, 3, /Add "create"/],
+  ['pages of which the first is unknown', [[FIND, `${FIND}, paging: { by: offset }`]], 12, 47, /needs "first"/],
+  [
+    'a change that sends nothing',
+    [[UPDATE, BODY]],
+    13,
+    70,
+    /does not send fields\.title, fields\.startDate.*employment\.status/,
+  ],
+  ['a change of nobody but them', [['update: { patch: "/persons/{id}" }', OWN]], 18, 1, /"update" needs one of/],
   ['a name of people', [['at: last_name', 'at: employment.name']], 7, 21, /which searches do not show/],
   [
     'two fields at one place',

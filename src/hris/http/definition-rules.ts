@@ -127,7 +127,7 @@ function* ofTrust({ find: { taken, ...find } }: Definition): Generator<BrokenRul
 /** What names the page in a request. */
 const NAMED = { page: 'page.number', offset: 'page.offset', cursor: 'page.cursor', link: undefined } as const;
 
-function* ofLists({ find, changes, requisitions, lists, files }: Definition): Generator<BrokenRule> {
+function* ofLists({ find, changes, requisitions, lists, files, below }: Definition): Generator<BrokenRule> {
   const { taken, ...searches } = find;
   const parts: readonly (readonly [Path, Record<string, ListOf | undefined>])[] = [
     [['find'], searches],
@@ -136,6 +136,7 @@ function* ofLists({ find, changes, requisitions, lists, files }: Definition): Ge
     [['requisitions'], { list: requisitions?.list }],
     [['lists'], lists],
     [['files'], { list: files?.list }],
+    ...Object.entries(below).map(([name, { find: list }]) => [['below', name], { find: list }] as const),
   ];
   for (const [part, listed] of parts)
     for (const [key, list] of Object.entries(listed))
@@ -302,6 +303,16 @@ function* ofBelow(raw: Definition): Generator<BrokenRule> {
       yield [at, `${says} makes records and changes none. Add "update", or "dated" if each change is a new record.`];
     if (made === undefined && dated !== undefined && changed !== undefined)
       yield [at, `${says} is dated, so that a change is a new record, but does not say how to make one. Add "create".`];
+    for (const [key, write] of Object.entries({ create: made, update: changed })) {
+      if (write?.body === undefined || uses(requestOf(write), 'record')) continue;
+      const own = Object.entries(fields).filter(([, field]) => field.write && belowOf(raw, field.at) === name);
+      const lost = own.flatMap(([of]) => (uses(requestOf(write), `fields\\.${of}`) ? [] : [`fields.${of}`]));
+      lost.push(...[...sets.filter((place) => belowOf(raw, place) === name), ...Object.keys(write.set)]);
+      if (dated !== undefined && write === made && !uses(requestOf(write), 'from')) lost.push(dated);
+      const body = [...at, key, 'body'];
+      if (lost.length > 0)
+        yield [body, `"${body.join('.')}" does not send ${[...new Set(lost)].join(', ')}. Add {record}.`];
+    }
     if ((made ?? changed) === undefined && written.some((place) => belowOf(raw, place) === name))
       yield [at, `${says} does not say how it is written. Add "update" or "create", or write: false to its fields.`];
   }

@@ -315,7 +315,8 @@ class Compiler extends Texts {
     });
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
     // An end, or a rehire, may be written to records below the employee alone.
-    const isElsewhere = !isOwn && !sends && write.get === undefined && set.some((one) => one.below !== undefined);
+    const mayBe = (first === 'terminate' || first === 'rehire') && !sends && write.get === undefined;
+    const isElsewhere = mayBe && set.some((one) => one.below !== undefined);
     const needed = isBelow && at[2] === 'update' ? `below.${below}` : 'id';
     const isFree = first === 'create' || (isWhole && !isBelow) || isByReference || isElsewhere;
     const call = this.#call(at, isElsewhere ? { ...write, post: '/' } : write, names, isFree ? undefined : needed);
