@@ -277,6 +277,18 @@ test.each([
   }
 });
 
+test('a record below that somebody deletes meanwhile is no employee who is gone: it is read again', async () => {
+  const { hris, proxy, contractsOf } = await startFactorial();
+  const made = await hris.employees.create({ ...NEWCOMER, startDate: '2026-05-01' }, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  const on = ({ method, path }: { method: string; path: string }) => method === 'PUT' && path.includes('contract');
+  void proxy.strike({ kind: 'answer', on, answer: { status: 404 } });
+  const update = () => hris.employees.update(id, { title: 'Chef' }, write);
+  expect(await refusal(update())).toMatchObject({ code: 'STALE', action: 'retry' });
+  await update();
+  expect(contractsOf(id)).toMatchObject([{ job_title: 'Chef' }]);
+});
+
 /** An end is a row of the dated table, as in BambooHR. */
 const ROWS = FACTORIAL.replace(/terminate:\n.*\n.*\n/, 'terminate: { set: { contract.status: Terminated } }\n');
 

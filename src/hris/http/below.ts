@@ -164,9 +164,15 @@ async function writeOne(
   const record = recordOf(of, { ...plan, set: [...plan.set, ...more] }, { fields: own, values, raw: now?.record });
   const call = { plan, values: { ...values, record }, sent: own, idempotent: isChange, ...write };
   await line.send(call).catch((error: unknown) => {
-    if (!isConnectorError(error) || error.action !== 'unknown') throw error;
+    if (!isConnectorError(error)) throw error;
     // Before that, a list may not show the record that was made, and another one would be.
-    throw new ConnectorError({ ...error, message: error.message, retryAfterMs: readLagMs, cause: error });
+    if (error.action === 'unknown')
+      throw new ConnectorError({ ...error, message: error.message, retryAfterMs: readLagMs, cause: error });
+    if (!isChange || error.code !== 'EMPLOYEE_NOT_FOUND') throw error;
+    const message =
+      `${plan.what} was answered ${error.status}: the record is gone since it was listed. It is read again; if that ` +
+      `goes on, check "${plan.purpose}" of the definition.`;
+    throw new ConnectorError({ ...error, code: 'STALE', action: 'retry', message, cause: error });
   });
 }
 
