@@ -289,6 +289,22 @@ test('a record below that somebody deletes meanwhile is no employee who is gone:
   expect(contractsOf(id)).toMatchObject([{ job_title: 'Chef' }]);
 });
 
+const SEAT = `  seat:
+    find: { get: /resources/seats/seats, query: { of: "{id}", "employee_ids[]": "0" }, items: data, id: id }
+    update: { put: "/resources/seats/seats/{below.seat}" }
+find:
+`;
+
+test('of two kinds of records below none is written if one of them is refused', async () => {
+  const seated = FACTORIAL.replace(/^find:\n/m, SEAT).replace('fields:\n', 'fields:\n  desk: { at: seat.desk }\n');
+  const { hris, contractsOf } = await startFactorial(seated);
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  const refused = await refusal(hris.employees.update(id, { title: 'Chef', desk: 'B1' }, write));
+  expect(refused).toMatchObject({ message: expect.stringMatching(/seats.*so nothing was written/) });
+  expect(contractsOf(id)).toMatchObject([{ job_title: 'Cook' }]);
+});
+
 /** An end is a row of the dated table, as in BambooHR. */
 const ROWS = FACTORIAL.replace(/terminate:\n.*\n.*\n/, 'terminate: { set: { contract.status: Terminated } }\n');
 

@@ -114,6 +114,8 @@ export async function assertOneBelow(
 export async function writeBelow(defined: Defined, written: Written, write: WriteOptions): Promise<Values | undefined> {
   const { plan, held, fields, values } = written;
   const ids: Record<string, unknown> = {};
+  /** None is written before each of them is known to be allowed. */
+  const writes: One[] = [];
   const [from, isEnd] = [cellText(values['from']), 'lastDay' in values];
   const today = isEnd ? from : defined.today();
   for (const below of defined.definition.below) {
@@ -134,12 +136,19 @@ export async function writeBelow(defined: Defined, written: Written, write: Writ
     const isFirst = first > today;
     const isChange = now !== undefined && (isFirst || [undefined, from].includes(dayIn(below, now.record)));
     const day = isFirst && !('startDate' in fields) ? first : from;
-    await writeOne(defined, below, { own, set, now, isChange, values: { ...values, ...ids, from: day } }, write);
+    const by = isChange ? below.update : below.create;
+    // Of two records of one day nobody knows which one counts.
+    const unchanged = `with a record that "below.${below.name}.update" does not say how to change`;
+    if (by === undefined) throw refused(below, isChange ? unchanged : undefined);
+    writes.push({ below, plan: by, own, set, now, isChange, values: { ...values, ...ids, from: day } });
   }
+  for (const one of writes) await writeOne(defined, one, write);
   return ids;
 }
 
 interface One {
+  below: BelowPlan;
+  plan: WritePlan;
   own: EmployeeFields;
   set: readonly Placed[];
   now: { id: string; record: unknown } | undefined;
@@ -150,14 +159,9 @@ interface One {
 
 async function writeOne(
   { definition, line, readLagMs }: Defined,
-  below: BelowPlan,
-  { own, set, now, isChange, values }: One,
+  { below, plan, own, set, now, isChange, values }: One,
   write: WriteOptions,
 ): Promise<void> {
-  const plan = isChange ? below.update : below.create;
-  // Of two records of one day nobody knows which one counts.
-  const unchanged = `with a record that "below.${below.name}.update" does not say how to change`;
-  if (plan === undefined) throw refused(below, isChange ? unchanged : undefined);
   const dated = below.dated === undefined ? [] : [{ path: below.dated, value: values['from'] }];
   const more = [...set, ...dated].map(({ path, value }) => ({ below: undefined, path: [...path], value: () => value }));
   const of = { ...definition, fields: below.fields, steps: [] };
