@@ -366,6 +366,7 @@ const broken: readonly (readonly [string, readonly Replaced[], line: number, col
   ['a change of nobody', [['{below.employment}', '1']], 13, 5, /does not say .* Add \{below\.employment\}/],
   ['another name', [['{below.employment}', '{below.employmnt}']], 13, 22, /Did you mean "below\.employment"/],
   ['a day that is no place', [['    update', '    dated: $max(a)\n    update']], 13, 12, /not a place/],
+  ['a day by its whole place', [['    update', '    dated: employment.day\n    update']], 13, 12, /Write "day"/],
   ['nothing that changes', [[UPDATE, '']], 11, 3, /makes records and changes none/],
   [
     'no way to write',

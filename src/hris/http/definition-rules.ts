@@ -303,6 +303,11 @@ function* ofBelow(raw: Definition): Generator<BrokenRule> {
       yield [at, `${says} makes records and changes none. Add "update", or "dated" if each change is a new record.`];
     if (made === undefined && dated !== undefined && changed !== undefined)
       yield [at, `${says} is dated, so that a change is a new record, but does not say how to make one. Add "create".`];
+    if (dated?.startsWith(`${name}.`) === true)
+      yield [
+        [...at, 'dated'],
+        `"${[...at, 'dated'].join('.')}" is read in that record. Write "${dated.slice(name.length + 1)}".`,
+      ];
     for (const [key, write] of Object.entries({ create: made, update: changed })) {
       if (write?.body === undefined || uses(requestOf(write), 'record')) continue;
       const own = Object.entries(fields).filter(([, field]) => field.write && belowOf(raw, field.at) === name);
