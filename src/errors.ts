@@ -58,6 +58,13 @@ export class ConnectorError extends Error {
     this.#said = facts.said ?? (facts.cause instanceof ConnectorError ? facts.cause.#said : undefined);
   }
 
+  /** The same with other facts, and this one as its cause. */
+  but(other: Partial<ErrorFacts>): ConnectorError {
+    const { code, action, message, status, retryAfterMs, details, requestId } = this;
+    const same = { code, action, message, status, retryAfterMs, details, requestId };
+    return new ConnectorError({ ...same, ...other, cause: this });
+  }
+
   /**
    * The message, or a text that repeats it (a stack), without the other side's words. Values that they were sent are
    * cut out of these, but what else they say of somebody cannot be known: they go into the store, and nowhere else.

@@ -1,6 +1,6 @@
 import english from 'i18n-iso-countries';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { type ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { HttpAnswer, HttpMethod } from '../../http/http-error.ts';
 import type { WebhookSigning } from '../../http/signed-delivery.ts';
@@ -208,9 +208,7 @@ async function request(line: HrisLine, authorization: string, call: BambooCall):
 /** Until 2026-09-16 a throttled call was answered 503 with Retry-After; some accounts may still do so. */
 function asThrottled(error: ConnectorError): ConnectorError {
   if (error.status !== 503 || error.retryAfterMs === undefined) return error;
-  const { message, status, retryAfterMs, requestId } = error;
-  const throttled = { code: 'RATE_LIMITED', action: 'throttle', message } as const;
-  return new ConnectorError({ ...throttled, status, retryAfterMs, requestId, cause: error });
+  return error.but({ code: 'RATE_LIMITED', action: 'throttle' });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
+import { type ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText, readCell } from '../read-cell.ts';
@@ -170,13 +170,12 @@ async function writeOne(
   await line.send(call).catch((error: unknown) => {
     if (!isConnectorError(error)) throw error;
     // Before that, a list may not show the record that was made, and another one would be.
-    if (error.action === 'unknown')
-      throw new ConnectorError({ ...error, message: error.message, retryAfterMs: readLagMs, cause: error });
+    if (error.action === 'unknown') throw error.but({ retryAfterMs: readLagMs });
     if (!isChange || error.code !== 'EMPLOYEE_NOT_FOUND') throw error;
     const message =
       `${plan.what} was answered ${error.status}: the record is gone since it was listed. It is read again; if that ` +
       `goes on, check "${plan.purpose}" of the definition.`;
-    throw new ConnectorError({ ...error, code: 'STALE', action: 'retry', message, cause: error });
+    throw error.but({ code: 'STALE', action: 'retry', message });
   });
 }
 

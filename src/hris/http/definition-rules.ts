@@ -312,7 +312,7 @@ function* ofBelow(raw: Definition): Generator<BrokenRule> {
       if (write?.body === undefined || uses(requestOf(write), 'record')) continue;
       const own = Object.entries(fields).filter(([, field]) => field.write && belowOf(raw, field.at) === name);
       const lost = own.flatMap(([of]) => (uses(requestOf(write), `fields\\.${of}`) ? [] : [`fields.${of}`]));
-      lost.push(...[...sets.filter((place) => belowOf(raw, place) === name), ...Object.keys(write.set)]);
+      lost.push(...sets.filter((place) => belowOf(raw, place) === name), ...Object.keys(write.set));
       if (dated !== undefined && write === made && !uses(requestOf(write), 'from')) lost.push(dated);
       const body = [...at, key, 'body'];
       if (lost.length > 0)

@@ -350,7 +350,7 @@ async function makeWhole(defined: Defined, id: string, fields: EmployeeFields, w
       await writeBelow(defined, { plan: definition.creating, fields, values, held }, write);
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    throw new ConnectorError({ ...error, message: error.message, action: 'unknown', cause: error });
+    throw error.but({ action: 'unknown' });
   }
 }
 
