@@ -258,6 +258,23 @@ test.for(KINDS)('who left is back with one more record, though %s strikes it', a
   expect(contractsOf(id).map((one) => one['job_title'])).toEqual(['Cook', 'Baker']);
 });
 
+test('a start is not moved beside a contract that is still to begin', async () => {
+  const { hris, contractsOf } = await startFactorial();
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  await hris.employees.terminate?.(id, '2026-03-31', write);
+  const back = { ...NEWCOMER, title: 'Baker', startDate: '2026-06-01' };
+  for (const _twice of [1, 2]) await hris.employees.rehire?.(id, back, write);
+  await hris.employees.update(id, back, write);
+  for (const startDate of ['2026-05-20', '2026-06-15'])
+    expect(await refusal(hris.employees.update(id, { startDate }, write))).toMatchObject({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'reject',
+      message: expect.stringMatching(/with a record that is still to begin/),
+    });
+  expect(contractsOf(id).map((one) => one['effective_on'])).toEqual(['2026-02-01', '2026-06-01']);
+});
+
 const DAYS = FACTORIAL.replace('at: contract.starts_on', 'at: contract.effective_on');
 
 test.each([

@@ -134,6 +134,9 @@ export async function writeBelow(defined: Defined, written: Written, write: Writ
     // Who begins later has one record of the first day, which a new start moves.
     const [first = ''] = days;
     const isFirst = first > today;
+    // After a rehire that is to come, a new start may mean that one, or one of its own.
+    if ('startDate' in own && !isFirst && days.some((one) => one > today && one !== from))
+      throw refused(below, 'with a record that is still to begin');
     const isChange = now !== undefined && (isFirst || [undefined, from].includes(dayIn(below, now.record)));
     const day = isFirst && !('startDate' in fields) ? first : from;
     const by = isChange ? below.update : below.create;
