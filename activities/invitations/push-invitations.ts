@@ -1,6 +1,6 @@
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
-import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
+import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
 import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
@@ -448,7 +448,7 @@ async function settleRefused(
     return undefined;
   }
   const shut = await whyShut(run.connection.partner, assessmentId, error);
-  const isOfOne = shut === undefined && isRefusedByPartner(error) && error.status !== 403;
+  const isOfOne = shut === undefined && isRefusedOfRecord(error);
   if (!isOfOne || rows.length > 1) await settleInvitations(store, rows, { state: 'absent', code: error.code });
   if (shut !== undefined) return shut;
   if (!isOfOne) throw error;

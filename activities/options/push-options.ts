@@ -37,6 +37,7 @@ import {
   assertOurs,
   createFailures,
   noted,
+  notedValues,
   type PushContext,
   SUPERSEDED,
   tell,
@@ -287,8 +288,6 @@ async function readEntries({ hris, tenant }: Connection, list: string): Promise<
 
 /** Records read and written together. An edit between reading and writing is overwritten, so the number is small. */
 const AT_ONCE = 20;
-/** Most values per request (section 4.5). */
-const MOST_VALUES = 100;
 
 /**
  * Renames values after their entry was renamed: the new option exists already, and the old one goes once no record
@@ -337,10 +336,7 @@ async function sendValues(run: PushContext, field: FieldDefinition, records: rea
     return valueWrite(field, String(moves[0]?.input.entityId), Object.fromEntries(changes) as NewWrite['changes']);
   });
   const body = records.flat().map(({ input, after }) => ({ ...input, value: valueOf(field, after) }));
-  await noted(run, writes, async () => {
-    for (const values of batchesOf(body, MOST_VALUES))
-      await run.connection.partner.customFieldValues.upsertBulk({ body: values });
-  });
+  await notedValues(run, writes, body);
 }
 
 function valueOf({ type }: FieldDefinition, held: string[]): string | string[] {

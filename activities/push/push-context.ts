@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { CustomFieldValueInput } from '../../src/partner/contract/custom-fields.ts';
 import {
   BY_ITSELF,
   type NewWrite,
@@ -9,7 +10,7 @@ import {
 import type { Hint } from '../../src/store/hints.ts';
 import { tenantsHeldLike } from '../../src/store/holds.ts';
 import { lastRefusal } from '../../src/store/invitations.ts';
-import { readClock } from '../../src/store/open-store.ts';
+import { batchesOf, readClock } from '../../src/store/open-store.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readStreamState, type StreamKey } from '../../src/store/streams.ts';
@@ -114,6 +115,21 @@ export function leftMs(
   now: number,
 ): number {
   return Number(until ?? 0) + deps.limits.partnerLagMs - now;
+}
+
+/** Most custom field values per request (section 4.5). */
+export const MOST_VALUES = 100;
+
+/** Writes custom field values in as many requests as they need, as `noted` does. */
+export async function notedValues(
+  context: Parameters<typeof noted>[0] & Pick<PushContext, 'connection'>,
+  writes: readonly NewWrite[],
+  values: readonly CustomFieldValueInput[],
+): Promise<void> {
+  await noted(context, writes, async () => {
+    for (const body of batchesOf(values, MOST_VALUES))
+      await context.connection.partner.customFieldValues.upsertBulk({ body });
+  });
 }
 
 export const SUPERSEDED = 'RUN_SUPERSEDED';

@@ -27,7 +27,8 @@ import {
   assertOurs,
   createFailures,
   leftMs,
-  noted,
+  MOST_VALUES,
+  notedValues,
   originOf,
   type PushContext,
   type Verdict,
@@ -102,9 +103,6 @@ function changesOf(pushed: Pushed): Change[] {
   return values.length === 0 ? [] : [{ wanted, job, values }];
 }
 
-/** Most values per request (section 4.5). */
-const MOST_VALUES = 100;
-
 /** Returns the requisitions whose values the partner refuses, with the code. */
 async function writeValues(run: RequisitionRun, changes: readonly Change[]): Promise<Map<string, string>> {
   const refused = new Map<string, string>();
@@ -135,10 +133,7 @@ async function sendValues(run: RequisitionRun, changes: readonly Change[]): Prom
   const body = changes.flatMap(({ job, values }) =>
     values.map((value) => ({ ...value, entityType: 'job' as const, entityId: job.id })),
   );
-  await noted(run, writes, async () => {
-    for (const values of batchesOf(body, MOST_VALUES))
-      await run.connection.partner.customFieldValues.upsertBulk({ body: values });
-  });
+  await notedValues(run, writes, body);
 }
 
 /** Judges by the list read after the writes, because a successful answer has been wrong before. */

@@ -21,7 +21,7 @@ import {
   assertOurs,
   createFailures,
   type Failures,
-  noted,
+  notedValues,
   type PushContext,
   tell,
 } from '../push/push-context.ts';
@@ -225,10 +225,7 @@ async function write(context: PushContext, people: readonly Person[]): Promise<v
   const body = left.flatMap(({ candidateId, missing }) =>
     missing.map(({ value }) => ({ ...value, entityType: 'candidate' as const, entityId: candidateId })),
   );
-  await noted(context, left.map(writeOf), async () => {
-    for (const values of batchesOf(body, AT_ONCE))
-      await connection.partner.customFieldValues.upsertBulk({ body: values });
-  });
+  await notedValues(context, left.map(writeOf), body);
 }
 
 function writeOf({ candidateId, jobCandidateId, missing }: Person): NewWrite {

@@ -3,7 +3,7 @@ import { type ConnectorError, rejected, unlessRefused } from '../../src/errors.t
 import { holdOf } from '../../src/hire/holds.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
 import { count } from '../../src/in-words.ts';
-import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
+import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, readHints } from '../../src/store/hints.ts';
@@ -350,7 +350,7 @@ async function settleRefused(run: Run, jobId: string, { rows, ready, error }: Re
     for (const row of rows) tellHeld(run, row);
     return;
   }
-  const isOfFiles = isRefusedByPartner(error) && error.status !== 403;
+  const isOfFiles = isRefusedOfRecord(error);
   const isOfJob = ![400, 413, 422].includes(error.status ?? 0);
   if (isOfFiles && (rows.length === 1 || isOfJob))
     return settleResumes(store, rows, { state: 'refused', code: error.code });

@@ -1,6 +1,6 @@
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
-import { isRefusedByPartner } from '../../src/partner/client/read-answer.ts';
+import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { cleanEmail } from '../../src/partner/contract/shapes.ts';
 import { stoppedAmong } from '../../src/store/consents.ts';
@@ -70,7 +70,7 @@ export async function pushSourcing(context: PushContext): Promise<void> {
       try {
         await work();
       } catch (error) {
-        if (!isConnectorError(error) || !isRefusedByPartner(error) || error.status === 403) throw error;
+        if (!isConnectorError(error) || !isRefusedOfRecord(error)) throw error;
         tell(run, lead, 'quarantined', error.message);
       }
     });

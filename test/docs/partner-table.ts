@@ -23,6 +23,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/fields/', 'custom fields in mappings'],
   ['activities/reconcile/', 'reconcile'],
   ['activities/exchange/', '`employees`, `positions`, `amendments`'],
+  ['activities/push/', '`options`, `requisitions`, `results`'],
   ['activities/requisitions/', '`requisitions`'],
   ['activities/employment/', '`employment`'],
   ['activities/documents/', '`documents`'],

@@ -73,6 +73,11 @@ export function isRefusedByPartner({ action, status = 0, code }: ConnectorError)
   return action === 'reject' && status >= 400 && code !== 'UNEXPECTED_ANSWER';
 }
 
+/** The same, of the record and not of the key: that may not make such a call for any record. */
+export function isRefusedOfRecord(error: ConnectorError): boolean {
+  return isRefusedByPartner(error) && error.status !== 403;
+}
+
 /** Answered 404 or refused as another company's: like a record left out of an answer, this proves nothing. */
 export function isNotShown(code: string): boolean {
   return code === 'NOT_FOUND' || code === 'PERMISSION_DENIED' || code === 'ACCESS_DENIED';
