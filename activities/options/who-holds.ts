@@ -11,9 +11,9 @@ export interface Asking {
   field: FieldDefinition;
   /** Labels that should go, be renamed or were passed on, and may be held by a record. */
   asked: string[];
-  /** Those labels to remove that were in use at a recent look. */
+  /** Labels to remove that were in use when they were last checked, a short while ago. */
   resting: string[];
-  /** Labels that left the field, or may have, and were not checked since. */
+  /** Labels that left the field, or may have left it, and were not checked since. */
   leaving: string[];
   uses: Uses;
 }

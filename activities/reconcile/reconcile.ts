@@ -59,13 +59,13 @@ import { refreshJobs } from './refresh-jobs.ts';
 import {
   afterPage,
   firstStep,
-  goesOn,
   goesOnFrom,
   jobsToList,
   kindOf,
   nextStep,
   type Plan,
   type Position,
+  paused,
   type Run,
   type StepName,
   saveRun,
@@ -378,7 +378,7 @@ export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }
     for (let bits = 0; run.position.step !== 'end'; bits += 1) {
       if (bits >= MOST_BITS || performance.now() > until) {
         await saveRun(run, true);
-        throw goesOn(tenantId);
+        throw paused(tenantId);
       }
       const { step } = run.position;
       if (await steps[step](run)) run.position = startOf(nextStep(run.kind, step));

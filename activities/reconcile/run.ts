@@ -65,7 +65,7 @@ export interface Plan {
 /** What to do next. */
 export interface Position {
   step: StepName;
-  /** Number of the list, or of the lot of jobs. */
+  /** Number of the list, or of the batch of jobs. */
   list: number;
   cursor: ListCursor;
   /** The last finished record, if records are processed in the order of their ids. */
@@ -119,8 +119,8 @@ export async function saveRun(run: Run, mustKeep = false): Promise<void> {
   run.isPlanChanged = false;
 }
 
-/** Gives the slot back now and then: other tenants need it, and a worker that is replaced need not wait. */
-export function goesOn(tenantId: string): ConnectorError {
+/** Ends an attempt that has run for long: other tenants need its slot, and a worker that stops need not wait for it. */
+export function paused(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'RECONCILE_GOES_ON',
     action: 'throttle',
