@@ -15,7 +15,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
-import { settleWrites } from '../../src/store/foreign-writes.ts';
+import { listWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { lastAnswered } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
@@ -179,14 +179,18 @@ async function look(hire: HireContext, change: Creation): Promise<Seen<Created>>
 
 /** If a create is several writes, its attempt may have ended between them: writes what our employee may lack. */
 async function makeWhole(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
-  const { creation, connection } = hire;
+  const { creation, connection, store, ref } = hire;
   const isWhole = connection.hris.capabilities.createsInParts !== true || creation?.outcome === 'done';
   if (isWhole || creation === undefined) return;
   const pinned = readKept<{ reference: string }>(creation.pinned);
   const shown = await readEmployee(connection.hris, employee);
   if (pinned === 'purged' || shown?.former === true || shown?.reference !== pinned.reference) return;
-  // Until its deadline that attempt may write beside this one, and a read may miss what it wrote.
-  const waitMs = creation.give_up_at + connection.hris.capabilities.readLagMs - creation.now;
+  // Until its deadline such a write may go on beside this one, and a read may miss what it wrote.
+  const { tenantId, jobCandidateId: recordId } = ref;
+  const writes = await listWrites(store, { tenantId, recordId, target: 'employee' });
+  const open = writes.filter(({ kind, outcome }) => kind === 'update' && outcome === 'open');
+  const until = Math.max(creation.give_up_at, ...open.map(({ sent_at: sentAt }) => sentAt + READ_MS));
+  const waitMs = until + connection.hris.capabilities.readLagMs - creation.now;
   if (waitMs > 0) throw outcomeUnknown(`${CREATE_VERB} left`, waitMs);
   await updateEmployee(hire, employee, fields);
 }

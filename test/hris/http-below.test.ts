@@ -353,7 +353,28 @@ test('a second change of one day is refused where the definition changes no reco
   expect(contractsOf(id).map((one) => one['job_title'])).toEqual(['Cook', 'Chef']);
 });
 
-test.each(['01/02/2026', 1_769_900_400_000])('a day of a record below that is %s is refused', async (day) => {
+test.each([
+  '2026-02-01T00:00:00Z',
+  '2026-02-01T00:00:00.000+00:00',
+  '2026-02-01 00:00:00',
+  '2026-02-01T00:00:00+02:00',
+])('a day of a record below may be written as its midnight, %s', async (day) => {
+  const { hris, contractsOf } = await startFactorial();
+  const made = await hris.employees.create(NEWCOMER, '27:1', write);
+  const id = made.kind === 'created' ? made.ref.id : '';
+  for (const contract of contractsOf(id)) contract['effective_on'] = day;
+  await hris.employees.amend?.(id, { fields: { title: 'Chef' }, over: { title: 'Cook' }, from: '2026-02-01' }, write);
+  expect(contractsOf(id)).toMatchObject([{ job_title: 'Chef', effective_on: '2026-02-01' }]);
+});
+
+// 22:00 in UTC is midnight of the next day in Berlin: read as it stands, a change would count a day early.
+test.each([
+  '01/02/2026',
+  1_769_900_400_000,
+  '2026-01-31T22:00:00Z',
+  '2026-01-31T22:00:00.000+00:00',
+  '2026-01-31 22:00',
+])('a day of a record below that is %s is refused', async (day) => {
   const { hris, contractsOf } = await startFactorial();
   const made = await hris.employees.create(NEWCOMER, '27:1', write);
   const id = made.kind === 'created' ? made.ref.id : '';
@@ -406,6 +427,16 @@ const broken: readonly (readonly [string, readonly Replaced[], line: number, col
   ],
   ['a change of nobody but them', [['update: { patch: "/persons/{id}" }', OWN]], 18, 1, /"update" needs one of/],
   ['a name of people', [['at: last_name', 'at: employment.name']], 7, 21, /which searches do not show/],
+  [
+    'a field that a step writes too',
+    [
+      ['below:', 'steps: { job: { fields: [familyName, title], create: { post: /jobs, id: body.id } } }\nbelow:'],
+      ['job.start_date:', 'job: "{steps.job}", job.start_date:'],
+    ],
+    10,
+    38,
+    /"title" is in a record below the employee \(employment\.position\.title\), and "steps\.job" would write it/,
+  ],
   [
     'two fields at one place',
     [['employment.start_date', 'employment.position.title']],

@@ -273,7 +273,7 @@ function* ofSteps({ steps }: Definition): Generator<BrokenRule> {
 const COMPARED = ['name', 'givenName', 'familyName', 'email', 'workEmail', 'birthDate'];
 
 function* ofBelow(raw: Definition): Generator<BrokenRule> {
-  const { below, fields, create, update, terminate, rehire, record } = raw;
+  const { below, fields, steps, create, update, terminate, rehire, record } = raw;
   const compared = COMPARED.map((key) => [['fields', key, 'at'], fields[key]?.at] as const);
   for (const [at, place] of [...compared, [['record', 'reference'], record.reference] as const])
     if (place !== undefined && belowOf(raw, place) !== undefined)
@@ -281,6 +281,14 @@ function* ofBelow(raw: Definition): Generator<BrokenRule> {
         at,
         `"${at.join('.')}" is in a record below the employee, which searches do not show. Keep it in the record.`,
       ];
+  for (const [name, step] of Object.entries(steps))
+    for (const [index, key] of step.fields.entries())
+      if (fields[key] !== undefined && belowOf(raw, fields[key].at) !== undefined)
+        yield [
+          ['steps', name, 'fields', index],
+          `"${key}" is in a record below the employee (${fields[key].at}), and "steps.${name}" would write it a ` +
+            'second time. Take it out of the step, or give it a place in the employee.',
+        ];
   const [left] = leftBelow(raw);
   if (left !== undefined && record.reference === undefined)
     yield [
