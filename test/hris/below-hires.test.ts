@@ -14,8 +14,8 @@ async function startFleet(readLag = '0s') {
   const wire = await startHttpProxy(factorial.url);
   onTestFinished(() => wire.close());
   vi.stubEnv('TEST_FACTORIAL_KEY', FACTORIAL_KEY);
-  const own = `definition: "${DEFINITION}", allowPrivateAddress: true, key: env:TEST_FACTORIAL_KEY, readLag: ${readLag}`;
-  const hris = `kind: http, connection: acme-hr, url: "${wire.url}", ${own}`;
+  const own = `definition: "${DEFINITION}", allowPrivateAddress: true, key: env:TEST_FACTORIAL_KEY`;
+  const hris = `kind: http, connection: acme-hr, url: "${wire.url}", readLag: ${readLag}, ${own}`;
   const fleet = await fleetAtSandbox({ hris, candidates: 8 });
   await fleet.apply('acme');
   await fleet.reconcile('acme');
