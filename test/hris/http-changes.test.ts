@@ -150,3 +150,29 @@ test('a log that gives the same changes again is refused, whatever else is diffe
   const seen = await openLog([[{ id: '1', at: EARLY }]], true);
   expect(await refusal(seen())).toMatchObject({ message: expect.stringContaining('gave the same page again') });
 });
+
+test('who is pushed out of a page of changes by an edit is read in the next pass', async () => {
+  const log = ['1', '2', '3', '4'].map((id) => ({ id, at: `2026-11-27T12:00:0${id}Z` }));
+  let isEdited = false;
+  const answer: Answer = ({ url = '' }, say) => {
+    const { pathname, searchParams } = new URL(url, 'http://hr');
+    if (pathname !== '/changes') return say(200, { staff: [], next: null });
+    const [since, page] = [searchParams.get('since') ?? '', Number(searchParams.get('page'))];
+    const listed = log.filter(({ at }) => at > since).toSorted((one, other) => (one.at < other.at ? -1 : 1));
+    say(200, listed.slice(2 * page - 2, 2 * page));
+    // Number 1 goes to the end, and number 3 to the page that was read.
+    if (!isEdited) log[0] = { id: '1', at: '2026-11-27T12:00:09Z' };
+    isEdited = true;
+  };
+  const paged = DEFINITION.replace(
+    'since: "{since}" }',
+    'since: "{since}", page: "{page.number}" }, paging: { by: page }',
+  );
+  const hris = await openKestrel(paged, answer, { token: 'x' });
+  const first = await hris.changes?.since(undefined, signal);
+  expect(first?.employees.map(({ ref }) => ref.id)).toEqual(['1', '2', '4', '1']);
+  const second = await hris.changes?.since(first?.next, signal);
+  expect(second?.employees.map(({ ref }) => ref.id)).toEqual(['2', '3', '4', '1']);
+  const third = await hris.changes?.since(second?.next, signal);
+  expect(third?.employees).toEqual([]);
+});

@@ -320,11 +320,21 @@ test('a file that may be on a page that nobody asked for is not uploaded again',
   expect(uploads()).toBe(0);
 });
 
-test.for(['{ by: offset, first: 0, size: 2, total: count }', '{ by: page }'])(
-  'a list by %s that somebody moved in while it was read proves nothing',
-  async (paging) => {
+/** Where a record goes that somebody edits between two pages, and who is then on no page. */
+const ORDERS = [
+  ['the latest change first', '4', (staff: Record<string, unknown>[]) => staff.unshift(...staff.splice(3, 1))],
+  [
+    'the oldest change first',
+    '3',
+    (staff: Record<string, unknown>[]) => staff.push(...staff.splice(0, 1).map((one) => ({ ...one, at: 'later' }))),
+  ],
+] as const;
+const PAGINGS = ['{ by: offset, first: 0, size: 2, total: count }', '{ by: page }'];
+
+test.for(PAGINGS.flatMap((paging) => ORDERS.map((order) => [paging, ...order] as const)))(
+  'a list by %s, %s, that somebody moved in while it was read proves nothing',
+  async ([paging, , unseen, move]) => {
     const query = 'query: { at: "{page.offset}", page: "{page.number}" }, ';
-    // The latest change first.
     const staff = ['1', '2', '3', '4', '5'].map((id) => ({ id, email: `${id}@kestrel.example` }));
     let isQuiet = false;
     const hris = await openKestrel(
@@ -333,13 +343,13 @@ test.for(['{ by: offset, first: 0, size: 2, total: count }', '{ by: page }'])(
         const asked = new URL(url, 'http://kestrel').searchParams;
         const at = Number(asked.get('at') ?? 2 * (Number(asked.get('page')) - 1));
         say(200, { staff: staff.slice(at, at + 2), count: 5 });
-        if (!isQuiet) staff.unshift(...staff.splice(3, 1));
+        if (!isQuiet) move(staff);
         isQuiet = true;
       },
       { token: 'x' },
     );
-    const find = () => hris.employees.find({ by: 'email', value: '4@kestrel.example' }, signal);
+    const find = () => hris.employees.find({ by: 'email', value: `${unseen}@kestrel.example` }, signal);
     expect(await find()).toEqual({ kind: 'none', trusted: false });
-    expect(await find()).toMatchObject({ kind: 'one', ref: { id: '4' } });
+    expect(await find()).toMatchObject({ kind: 'one', ref: { id: unseen } });
   },
 );

@@ -288,7 +288,7 @@ async function* readPages(
   let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
   const count = { seen: 0, longest: 0, total: 0 };
   const { id = definition.record.id, stamp } = call.plan;
-  const pagesBefore = new Set<string>();
+  const idsBefore = new Set<string>();
   let isMoved = false;
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
@@ -309,11 +309,12 @@ async function* readPages(
           : short === undefined || ((await toldTotal(short, paging)) ?? items.length) >= items.length;
       if (isProof) next = 'whole';
     }
-    // A record on a second page was pushed over the border by one that is on no page now, or will not be read.
+    // A record on a second page was pushed over the border by one that is on no page now, or will not be read; or it
+    // was edited, and those after it moved up, one of them to a page that was read before.
     const known = await Promise.all(items.map((item) => (stamp === undefined ? id(item) : undefined)));
-    const texts = items.filter((_item, at) => idOf(known[at]) !== undefined).map((item) => JSON.stringify(item));
-    isMoved ||= texts.some((one) => pagesBefore.has(one));
-    for (const one of texts) pagesBefore.add(one);
+    const ids = known.flatMap((one) => idOf(one) ?? []);
+    isMoved ||= ids.some((one) => idsBefore.has(one));
+    for (const one of ids) idsBefore.add(one);
     if (isMoved && next === 'whole') next = 'moved';
     const shown = JSON.stringify(await markOf(items, id, stamp));
     const isRepeated = items.length > 0 && shown === before;
