@@ -63,7 +63,7 @@ export async function pushResumes(context: PushContext): Promise<boolean> {
   const { rows } = await readResumes(deps.store, key.tenantId);
   for (const row of rows.values()) {
     const reason = REASONS[row.code ?? ''] ?? `the hiring platform refused it: ${row.code ?? 'no reason given'}`;
-    if (row.state === 'refused') tell(run, row, 'quarantined', `${reason}; ${AGAIN}`);
+    if (row.state === 'refused' && !isOfFormerHris(run, row)) tell(run, row, 'quarantined', `${reason}; ${AGAIN}`);
   }
   if (isWhole && !isHeldBack(run)) await forgetAllowed(deps.store, key);
   return isWhole;
@@ -228,8 +228,10 @@ async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<vo
     const id = resumeKey({ resumeId: one.id, jobId: one.jobId });
     const before = rows.get(id);
     const isUnanswered = before?.state === 'sent' && run.full && leftMs(run, before, now) <= 0;
+    const isDecided = before?.state === 'done' || before?.state === 'refused';
+    const isOther = isDecided && isOfFormerHris(run, before);
     const isWanted = before === undefined || before.state === 'absent' || (run.full && before.state === 'refused');
-    if (isWanted || isUnanswered) wanted.set(id, { listed: one, before });
+    if (isWanted || isOther || isUnanswered) wanted.set(id, { listed: one, before });
     else if (before.state === 'done') tell(run, before, 'unchanged');
   }
   const message =
@@ -255,6 +257,11 @@ async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<vo
     }
 }
 
+/** Whether another HR system than the present one, which gives its ids to other files, listed this file. */
+function isOfFormerHris({ connection: { tenant } }: Run, { connection }: ResumeRow): boolean {
+  return connection !== null && connection !== tenant.hris.connection && tenant.landing?.resumes === undefined;
+}
+
 function tellHeld(run: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>): void {
   tell(run, row, 'held', 'the hiring platform has no credits for resumes');
 }
@@ -268,12 +275,13 @@ interface Wanted {
 async function prepare(run: Run, wanted: readonly Wanted[]): Promise<{ ready: ResumeToSend[]; later: Wanted[] }> {
   const ready: ResumeToSend[] = [];
   let bytes = 0;
+  const { connection } = run.connection.tenant.hris;
   for (const [index, { listed, before }] of wanted.entries()) {
     if (bytes > MOST.bytes) return { ready, later: wanted.slice(index) };
     const resume = { resumeId: listed.id, jobId: listed.jobId, before };
     if (!/^\d+$/.test(listed.jobId) || (await isInScope(run.deps.store, run.connection, listed.jobId))) {
       const placed = await place(run, listed);
-      if ('code' in placed) await refuseResume(run.deps.store, run.key.tenantId, resume, placed.code);
+      if ('code' in placed) await refuseResume(run.deps.store, run.key.tenantId, resume, { ...placed, connection });
       else ready.push({ ...resume, ...placed });
       if ('served' in placed) bytes += placed.served?.content.length ?? 0;
     } else tell(run, { resume_id: listed.id, job_id: listed.jobId }, 'skipped', 'its job is not in `scope`');
@@ -317,7 +325,8 @@ async function send(run: Run, jobId: string, ready: readonly ResumeToSend[]): Pr
     return { target: 'resume', recordId, kind: 'create' as const, changes: newValues({ jobId }), sensitive: [] };
   });
   const writeId = await recordWrites(store, originOf(run), writes);
-  const rows = await sendResumes(store, key.tenantId, ready, { writeId, budgetMs: limits.giveUpMs });
+  const how = { writeId, budgetMs: limits.giveUpMs, connection: connection.tenant.hris.connection };
+  const rows = await sendResumes(store, key.tenantId, ready, how);
   if (rows.length === 0) return settleWrites(store, writeId, 'absent');
   const { signal, beforeSend } = guardFor('send resumes', limits.giveUpMs, clock, clock);
   const body = { jobId: Number(jobId), resumeURLs: rows.map(({ url }) => url ?? '') };

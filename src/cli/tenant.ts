@@ -294,7 +294,7 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
 function isHrisSettled({ applications }: PlannedApplication, { hris: way, ...options }: ApplyOptions): boolean {
   const problems = applications.flatMap(({ tenantId, hris }) => {
     if (hris === undefined) return [];
-    const { from, to, people, requisitions, sharedWith } = hris;
+    const { from, to, people, requisitions, resumes, sharedWith } = hris;
     if (way === 'keep' && from !== to && sharedWith.length > 0)
       return [
         `${tenantId}: ${sharedWith.join(', ')} would still have the HR system "${from}". ` +
@@ -305,9 +305,10 @@ function isHrisSettled({ applications }: PlannedApplication, { hris: way, ...opt
         `${tenantId}: a new HR system needs a name of its own: change hris.connection, which is "${from}" as before.`,
       ];
     if (way !== undefined) return [];
-    const positions = requisitions === 0 ? '' : ` and ${requisitions} requisitions`;
+    const known = Object.entries({ people, requisitions, resumes }).filter(([what, of]) => of > 0 || what === 'people');
     return [
-      `${tenantId}: ${people} people${positions} are known in the HR system "${from}", and it is to be ` +
+      `${tenantId}: ${known.map(([what, of]) => `${of} ${what}`).join(' and ')} are known in the HR system ` +
+        `"${from}", and it is to be ` +
         `${from === to ? 'another address or kind' : `"${to}"`}.\n` +
         '  Say what that means:\n' +
         '  --hris keep  the same HR system, moved or renamed: everybody stays linked\n' +

@@ -209,10 +209,10 @@ function notPaused(tenantId: string): ConnectorError {
 function hrisChanged(tenantId: string, { from, to }: { from: string; to: string }): ConnectorError {
   return rejected(
     'HRIS_CHANGED',
-    `Tenant ${tenantId} has people or requisitions in the HR system "${from}", and its file now names "${to}". ` +
-      'Nothing was applied. Say what that means: hirebridge tenant apply --hris keep (the same HR system under ' +
-      'another name or address) or --hris new (another HR system: nobody in the old one is touched, and a hold asks ' +
-      'about people hired again).',
+    `Tenant ${tenantId} has people, requisitions or resumes in the HR system "${from}", and its file now names ` +
+      `"${to}". Nothing was applied. Say what that means: hirebridge tenant apply --hris keep (the same HR system ` +
+      'under another name or address) or --hris new (another HR system: nobody in the old one is touched, and a hold ' +
+      'asks about people hired again).',
   );
 }
 

@@ -66,6 +66,8 @@ interface BoundToHris {
   unsettled: number;
   /** Jobs made from the HR system's requisitions. */
   requisitions: number;
+  /** Files that it listed as resumes. */
+  resumes: number;
 }
 
 export async function readBoundToHris(store: Store, tenantId: string): Promise<BoundToHris> {
@@ -74,7 +76,8 @@ export async function readBoundToHris(store: Store, tenantId: string): Promise<B
     .where('hires.tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow();
   const requisitions = await countOf(store.kysely.selectFrom('requisitions').where('tenant_id', '=', tenantId));
-  return { unsettled: unsettled.count, requisitions };
+  const resumes = await countOf(store.kysely.selectFrom('resumes').where('tenant_id', '=', tenantId));
+  return { unsettled: unsettled.count, requisitions, resumes };
 }
 
 /**
@@ -95,7 +98,7 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
     throw notChanged(`Employees are already linked under "${to}" (tenant ${taken.tenant_id}). Use another name.`);
   await recordUnder(store, { from, to });
   await kysely.updateTable('person_keys').set({ scope: to }).where('scope', '=', from).execute();
-  for (const table of ['persons', 'change_cursors', 'hires'] as const)
+  for (const table of ['persons', 'change_cursors', 'hires', 'resumes'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
 }
 
@@ -153,6 +156,9 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
     .set({ closed_at: store.now })
     .where(has({ tenant_id: tenantId, closed_at: null }))
     .execute();
+  // Those of an earlier version do not say who listed them.
+  const unnamed = has({ tenant_id: tenantId, connection: null });
+  await kysely.updateTable('resumes').set({ connection: from }).where(unnamed).execute();
   // People may have answered with ids of the old HR system, too.
   await kysely
     .updateTable('holds')

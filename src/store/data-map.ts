@@ -294,7 +294,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     people: { resume_id: IDS, candidate_id: IDS, url: ['content'], token: ['secret'], content: ['content'] },
     why: 'Files of the customer that became candidates, so that none is read twice; the file itself while it is read.',
     kept: 'address and file until it was read; the row for good',
-    others: 'tenant_id job_id state attempt batch_id write_id code sent_at give_up_at decided_at',
+    others: 'tenant_id job_id connection state attempt batch_id write_id code sent_at give_up_at decided_at',
   },
   sourced_leads: {
     people: { lead_id: IDS, candidate_id: IDS, job_candidate_id: IDS },

@@ -88,6 +88,8 @@ export interface PushTables {
     /** The customer's own key for the file. */
     resume_id: string;
     job_id: string;
+    /** The HR system that listed it; null in rows of an earlier version. */
+    connection: string | null;
     /**
      * sent: no answer came. taken: the partner accepted the batch, outcome unknown. done: a candidate was read from the
      * file. absent: nothing happened, so it is tried again. refused: it is not tried again.

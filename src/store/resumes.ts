@@ -12,7 +12,7 @@ interface ResumeOfJob {
 /** All columns except the file itself. */
 const COLUMNS = [
   ...(['tenant_id', 'resume_id', 'job_id', 'state', 'attempt', 'url', 'batch_id', 'candidate_id'] as const),
-  ...(['write_id', 'code', 'sent_at', 'give_up_at', 'decided_at'] as const),
+  ...(['connection', 'write_id', 'code', 'sent_at', 'give_up_at', 'decided_at'] as const),
 ] as const;
 
 /** Every file of a tenant so far, by `resumeKey`, and the database's clock. */
@@ -46,11 +46,11 @@ export async function sendResumes(
   store: Store,
   tenantId: string,
   some: readonly ResumeToSend[],
-  { writeId, budgetMs }: { writeId: string; budgetMs: number },
+  { writeId, budgetMs, connection }: { writeId: string; budgetMs: number; connection: string },
 ): Promise<ResumeRow[]> {
   return inTransaction(store, async (trx) => {
     const none = { batch_id: null, candidate_id: null, code: null, decided_at: null };
-    const now = { ...(await sentNow(trx, budgetMs)), write_id: writeId, ...none };
+    const now = { ...(await sentNow(trx, budgetMs)), write_id: writeId, connection, ...none };
     const rows: ResumeRow[] = [];
     for (const { resumeId, jobId, url, served, before } of some) {
       const key = { tenant_id: tenantId, resume_id: resumeId, job_id: jobId };
@@ -94,10 +94,10 @@ export function refuseResume(
   store: Store,
   tenantId: string,
   { resumeId, jobId, before }: ResumeOfJob & { before: ResumeRow | undefined },
-  code: string,
+  change: { code: string; connection: string },
 ): Promise<void> {
   const key = { tenant_id: tenantId, resume_id: resumeId, job_id: jobId };
-  return refuseOnce(store, 'resumes', { key, before }, code);
+  return refuseOnce(store, 'resumes', { key, before }, change);
 }
 
 /** The file behind an address of ours; undefined once it is decided, or if its tenant was removed. */

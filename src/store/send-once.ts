@@ -42,10 +42,10 @@ export async function refuseOnce<Table extends 'resumes' | 'sourced_leads'>(
   { kysely, now }: Store,
   table: Table,
   { key, before }: Pick<Sending<Table>, 'key' | 'before'>,
-  code: string,
+  change: { code: string } & Partial<Row<Table>>,
 ): Promise<void> {
   const { state, attempt } = before ?? { state: 'refused', attempt: 0 };
-  const refused = { state: 'refused' as const, code, decided_at: now };
+  const refused = { ...change, state: 'refused' as const, decided_at: now };
   await kysely
     .insertInto(table as 'resumes')
     .values({ ...(key as Row<'resumes'>), ...refused, attempt })

@@ -84,5 +84,5 @@ export function refuseLead(
   code: string,
 ): Promise<void> {
   const key = { tenant_id: tenantId, lead_id: leadId, job_id: jobId };
-  return refuseOnce(store, 'sourced_leads', { key, before }, code);
+  return refuseOnce(store, 'sourced_leads', { key, before }, { code });
 }

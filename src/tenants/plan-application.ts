@@ -34,6 +34,8 @@ export interface PlannedTenant extends Application {
     people: number;
     /** Jobs made from the requisitions of that HR system. */
     requisitions: number;
+    /** Files that it listed as resumes. */
+    resumes: number;
     /** Other tenants that keep the old connection. */
     sharedWith: string[];
   };
@@ -86,7 +88,7 @@ export async function planDefinition(store: Store, definition: Files): Promise<P
   return { ...applicationOf(tenant, applied), ...(await otherHris(store, tenant, applied, fleet)) };
 }
 
-/** Describes the change if the tenant moves to another HR system while people or requisitions of the old are known. */
+/** Describes the change if the tenant moves to another HR system while people or records of the old are known. */
 async function otherHris(
   store: Store,
   { tenant: tenantId, hris: now }: Tenant,
@@ -98,13 +100,13 @@ async function otherHris(
   const isSame = differencesOf(hrisSystem(before), hrisSystem(now)).length === 0;
   if (isSame && before.connection === now.connection) return {};
   const people = await countPeopleOf(store, tenantId, before.connection);
-  const { requisitions } = await readBoundToHris(store, tenantId);
-  if (people + requisitions === 0) return {};
+  const { requisitions, resumes } = await readBoundToHris(store, tenantId);
+  if (people + requisitions + resumes === 0) return {};
   const sharedWith = fleet
     .flatMap(({ tenant }) => tenant ?? [])
     .filter((one) => one.tenant !== tenantId && one.hris.connection === before.connection)
     .map((one) => one.tenant);
-  return { hris: { from: before.connection, to: now.connection, people, requisitions, sharedWith } };
+  return { hris: { from: before.connection, to: now.connection, people, requisitions, resumes, sharedWith } };
 }
 
 type Applied = ReadonlyMap<string, AppliedTenant>;

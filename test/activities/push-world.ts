@@ -63,7 +63,7 @@ export async function openPushWorld(
   const connection = {
     tenant: {
       tenant: 'acme',
-      hris: { kind: 'sql', options: {} },
+      hris: { kind: 'sql', connection: 'acme-hr', options: {} },
       streams: { [stream]: {} },
       policies: { credits: { canaryEvery: 900_000 }, enrolAt: ['HIRED'], createAt: ['HIRED'] },
       ...settings,
@@ -80,6 +80,7 @@ export async function openPushWorld(
   return {
     sandbox,
     store,
+    connection,
     points,
     clock,
     /** Changes what the partner answers, in place, or refuses a call before it is sent. */

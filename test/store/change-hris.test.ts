@@ -70,7 +70,7 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     const { store } = await freshStore(kind);
     await hiredInto(store);
     expect(await countPeopleOf(store, 'acme', 'old')).toBe(1);
-    expect(await readBoundToHris(store, 'acme')).toEqual({ unsettled: 0, requisitions: 0 });
+    expect(await readBoundToHris(store, 'acme')).toEqual({ unsettled: 0, requisitions: 0, resumes: 0 });
     await change(store, 'new');
     expect(await findPerson(store, person('old'))).toMatchObject({ employees: [{ hire: ref }] });
     expect(await findPerson(store, person('new'))).toMatchObject({ recorded: { how: 'other-hris' }, employees: [] });

@@ -6,6 +6,7 @@ import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants, removeTenant } from '../../src/store/applied-tenants.ts';
 import { linkRequisition } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { refuseResume } from '../../src/store/resumes.ts';
 import { startWithFolder } from '../../src/tenants/current-tenants.ts';
 import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
 import { loadTenants, parseTenant } from '../../src/tenants/load-tenants.ts';
@@ -61,6 +62,14 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     await linkRequisition(store, { tenant_id: 'acme', requisition_id: 'R-1' }, '501');
     const [moved] = (await plan(store)).applications;
     expect(moved).toMatchObject({ hris: { from: connection, to: 'another', people: 0, requisitions: 1 } });
+    await store.kysely.deleteFrom('requisitions').execute();
+    await refuseResume(
+      store,
+      'acme',
+      { resumeId: 'a', jobId: '501', before: undefined },
+      { code: 'NO_PDF', connection },
+    );
+    expect((await plan(store)).applications).toMatchObject([{ hris: { people: 0, requisitions: 0, resumes: 1 } }]);
     const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
     await linkPerson(store, who('88', connection), ref, { id: '7' });
     const { applications } = await plan(store);

@@ -11,6 +11,7 @@ import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { createSecretPages } from '../../../src/receiver/secret-pages.ts';
+import { changeHris } from '../../../src/store/change-hris.ts';
 import { askErasure } from '../../../src/store/erasures.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { completeIds, erasePersonRows, findPersonRows } from '../../../src/store/person-data.ts';
@@ -28,7 +29,7 @@ const PDF = Buffer.from('%PDF-1.7\nA person who wants a job.\n%%EOF\n');
 const web = (name: string) => `https://files.example.com/${name}`;
 
 /** A table of the HR system that lists addresses, or what `listedBy` opens, and a job that they are for. */
-async function resumeWorld({ atOnce = 200, publicUrl, listedBy, between }: WorldOptions = {}) {
+async function resumeWorld({ atOnce = 200, publicUrl, listedBy, between, store: kind }: WorldOptions = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-resumes-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const database = new DatabaseSync(join(dir, 'hr.db'));
@@ -39,7 +40,7 @@ async function resumeWorld({ atOnce = 200, publicUrl, listedBy, between }: World
   onTestFinished(() => hris.close());
   const world = await openPushWorld(
     'resumes',
-    { candidates: 4, hris: listedBy ?? hris, ...(between && { between }) },
+    { candidates: 4, hris: listedBy ?? hris, ...(between && { between }), ...(kind && { store: kind }) },
     async () => {
       return { resumes: { publicUrl, atOnce } } as Partial<Tenant>;
     },
@@ -81,6 +82,7 @@ interface WorldOptions {
   publicUrl?: string;
   listedBy?: Pick<HrisConnection, 'resumes'>;
   between?: (url: string) => Promise<string>;
+  store?: 'sqlite' | 'postgres';
 }
 
 /** A drop folder behind an SSH server, and a receiver that serves what the partner is to read. */
@@ -109,6 +111,40 @@ async function dropFolder() {
     },
   };
 }
+
+test.each(['sqlite', 'postgres'] as const)('ids of another HR system are other files, in %s', async (kind) => {
+  const { run, list, made, rows, store, connection, reasons, sandbox } = await resumeWorld({ store: kind });
+  list('a', 'b', 'c');
+  for (const name of ['one', 'settled']) {
+    await run(name);
+    await sandbox.later();
+  }
+  expect([await made(), (await rows()).map(({ state }) => state)]).toMatchObject([
+    { files: 3 },
+    ['done', 'done', 'done'],
+  ]);
+  // As an earlier version left them.
+  await store.kysely.updateTable('resumes').set({ connection: null }).where('resume_id', 'in', ['a', 'b']).execute();
+  const change = (from: string, to: string, way: 'keep' | 'new') =>
+    changeHris(store, { tenantId: 'acme', from, to, way });
+  await change('acme-hr', 'renamed', 'keep');
+  connection.tenant.hris.connection = 'renamed';
+  await run('two');
+  expect(await made()).toMatchObject({ files: 3 });
+  await change('renamed', 'anew', 'new');
+  connection.tenant.hris.connection = 'anew';
+  // A list beside the HR system stays as it was.
+  Object.assign(connection.tenant, { landing: { resumes: {} } });
+  await run('three');
+  expect(await made()).toMatchObject({ files: 3 });
+  Object.assign(connection.tenant, { landing: undefined });
+  await run('four');
+  await sandbox.later();
+  expect(await made()).toMatchObject({ files: 6 });
+  await run('five');
+  expect(await made()).toMatchObject({ files: 6 });
+  expect([await reasons(), (await rows()).map((row) => row.connection)]).toEqual([new Map(), ['anew', 'anew', 'anew']]);
+});
 
 test('a job that the hiring platform refuses, and a batch that it does not show, stop no other file', async () => {
   const { run, list, ofJob, made, reasons, partnerSays, rows } = await resumeWorld();
