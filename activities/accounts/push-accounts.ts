@@ -144,7 +144,8 @@ interface Taken extends Step {
 
 const OF_THIS_PERSON = 'another hire of the same person is getting its account, which this hire will share';
 const LEFT =
-  'the person is not in a hiring stage now; hirebridge checks again once a day, and when somebody retries it';
+  'the person is not in a hiring stage now; hirebridge checks again once a day until 30 days after the hire ended, ' +
+  'and when somebody retries it';
 const UNCLEAR = 'ACCOUNT_UNCLEAR' satisfies HoldCode;
 const WAITS = 'a person must decide whether an account is theirs';
 const DISMISSED = { kind: 'none', by: ['a person'] };

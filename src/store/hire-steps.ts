@@ -22,7 +22,7 @@ interface DueSteps {
   connection: string;
   /** A refused step is tried again after this long, ms. */
   againAfterMs: number;
-  /** Hires without a step count if they ended in the last so many ms; all if absent. */
+  /** Hires without a step, and of people outside the stages, count if they ended in the last so many ms; or all. */
   endedWithinMs: number | undefined;
   /** Always due: ids of job candidates. */
   hinted: readonly string[];
@@ -46,11 +46,13 @@ export async function hiresDueForStep(
     .where('h.connection', '=', connection)
     .where((eb) => {
       const isNew = eb('s.state', 'is', null);
-      const since = eb(now, '-', endedWithinMs ?? 0);
+      const hasJustEnded =
+        endedWithinMs === undefined ? eb.lit(true) : eb('h.ended_at', '>', eb(now, '-', endedWithinMs));
+      const isDue = eb.and([eb('s.state', '=', 'held'), eb('s.updated_at', '<=', eb(now, '-', againAfterMs))]);
       return eb.or([
-        endedWithinMs === undefined ? isNew : eb.and([isNew, eb('h.ended_at', '>', since)]),
+        eb.and([isNew, hasJustEnded]),
         eb('s.state', 'in', ['waiting', 'sending']),
-        eb.and([eb('s.state', '=', 'held'), eb('s.updated_at', '<=', eb(now, '-', againAfterMs))]),
+        eb.and([isDue, eb.or([eb('s.code', '!=', 'NOT_IN_STAGE'), hasJustEnded])]),
         eb.and([eb('s.state', '=', 'held'), eb('q.closed_at', '>=', eb.ref('s.updated_at'))]),
         ...(hinted.length === 0
           ? []

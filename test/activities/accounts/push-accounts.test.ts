@@ -94,6 +94,32 @@ test('a step that is refused is told, keeps no other waiting, and is retried alo
   expect((await fleet.deps.connections.of('acme')).tenant.hris.connection).toBe('hr');
 });
 
+test('who has left the hiring stages is looked at daily for a month, and then only if somebody asks', async () => {
+  const { run, failed, retry, record, store, steps, move } = await accountWorld();
+  await move('SCREEN');
+  const refused = { state: 'partial', counts: { quarantined: 1 } };
+  const reason = expect.stringMatching(/until 30 days after the hire ended/);
+  const triedIn = async () => (await steps()).map(({ run_id: runId, code }) => [runId, code]);
+  const ago = (days: number) =>
+    store.kysely
+      .updateTable('hires')
+      .set((eb) => ({ ended_at: eb('ended_at', '-', days * 86_400_000) }))
+      .execute()
+      .then(() => store.kysely.updateTable('hire_steps').set({ updated_at: 0 }).execute());
+  expect(await run('one')).toMatchObject(refused);
+  expect(await failed()).toMatchObject([{ record_key: record, reason }]);
+  await ago(29);
+  expect(await run('two')).toMatchObject(refused);
+  expect(await triedIn()).toEqual([['two', 'NOT_IN_STAGE']]);
+  await ago(2);
+  expect(await run('three')).toMatchObject(refused);
+  expect(await triedIn()).toEqual([['two', 'NOT_IN_STAGE']]);
+  expect(await failed()).toMatchObject([{ record_key: record, reason }]);
+  await move('HIRED');
+  await retry(record);
+  expect(await run('four')).toMatchObject({ state: 'done', counts: { created: 1 } });
+});
+
 test('what keeps a step from being taken is told without answers: they belong to questions about hires', async () => {
   const { run, fleet, failed, row } = await accountWorld();
   await fleet.sandbox.control.act('setJobStatus', { jobId: Number((await row())?.job_id), status: 'DELETED' });
