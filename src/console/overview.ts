@@ -318,13 +318,15 @@ function alarmsOf({ alarms }: Overview): Cause[] {
       oldestMs: Math.max(...own.map(({ ageMs }) => ageMs)),
       blocks: hires > 0 ? `blocks ${count(hires, 'hire')}` : 'blocks no hire by itself',
       where: tenants.size === 1 ? [...tenants].join('') : count(tenants.size, 'tenant'),
-      items: named(own, ({ tenantId, subject, ageMs }) => {
-        const [, id] = OF_HIRE.exec(subject) ?? [];
-        const about = id === undefined ? html`${tenantLink(tenantId)} ${subject}` : hireLink(tenantId, id, subject);
-        return html`${about} <span class="soft">${age(ageMs)}</span>`;
-      }),
+      items: named(own, (one) => html`${alarmSubject(one)} <span class="soft">${age(one.ageMs)}</span>`),
     };
   });
+}
+
+/** The subject of an alarm, as a link to its hire or tenant. */
+export function alarmSubject({ tenantId, subject }: Pick<Overview['alarms'][number], 'tenantId' | 'subject'>): Html {
+  const [, id] = OF_HIRE.exec(subject) ?? [];
+  return id === undefined ? html`${tenantLink(tenantId)} ${subject}` : html`${hireLink(tenantId, id, subject)}`;
 }
 
 const HEAD = [
@@ -355,7 +357,7 @@ function tenantRow(tenant: TenantLine, figures: TenantFigures | undefined): Cell
   const use = figures?.rateLimits.find(({ upstream }) => upstream === 'partner')?.use;
   return [
     tenant.state === 'not seen yet' ? tenantId : tenantLink(tenantId),
-    stateBadge(tenant),
+    html`${stateBadge(tenant)}${figures?.webhookWarning === undefined ? '' : NO_WEBHOOKS}`,
     holds === 0 ? html`<span class="soft">0</span>` : html`<a href="/holds?tenant=${name}">${holds}</a>`,
     alarms === 0 ? html`<span class="soft">0</span>` : alarms,
     html`<a href="/hires?tenant=${name}&amp;state=open">${hires.open ?? 0}</a>`,
@@ -369,17 +371,20 @@ href="/rate-limits?tenant=${name}">${percent(use)}</a>`,
   ];
 }
 
+const NO_WEBHOOKS = html` <span class="badge warn">no webhooks</span>`;
+
 export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
 /** A tenant's state in a word or two. */
-export function stateBadge({ state, isFrozen, creditGateClosed, baseline }: TenantLine): Html {
+export function stateBadge({ state, onlyObserves, isFrozen, creditGateClosed, baseline }: TenantLine): Html {
   const gate = creditGateClosed ? html` <span class="badge warn">no credits</span>` : '';
   const frozen = isFrozen ? html` <span class="badge warn">frozen</span>` : '';
   const begins = state === 'active' && baseline === 'running' ? html` <span class="badge accent">baseline</span>` : '';
-  return html`<span class="badge
-${state === 'active' ? 'good' : state === 'removed' ? '' : 'warn'}">${state}</span>${frozen}${gate}${begins}`;
+  const isObserving = state === 'active' && onlyObserves === true;
+  const look = { active: isObserving ? 'accent' : 'good', removed: '' }[state as string] ?? 'warn';
+  return html`<span class="badge ${look}">${isObserving ? 'observes' : state}</span>${frozen}${gate}${begins}`;
 }
 
 /** Hires begun, by hour: a number and a small bar chart. */

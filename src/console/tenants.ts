@@ -4,7 +4,15 @@ import { type ConnectorError, rejected } from '../errors.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { age, count } from '../in-words.ts';
 import { reconcileNow } from '../operator/follow-stream.ts';
-import { readFigures, readOverview, readRateLimits, type TenantFigures, type TenantLine } from '../operator/status.ts';
+import {
+  type Overview,
+  readAnswered,
+  readFigures,
+  readOverview,
+  readRateLimits,
+  type TenantFigures,
+  type TenantLine,
+} from '../operator/status.ts';
 import {
   assertLive,
   confirmCompany,
@@ -40,15 +48,17 @@ import {
   tenantLink,
   time,
 } from './layout.ts';
-import { begunCell, percent, stateBadge } from './overview.ts';
+import { alarmSubject, begunCell, percent, stateBadge } from './overview.ts';
 
 /** One tenant: its state, and what can be done to it as a whole. */
 export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
   addPage(app, '/tenants/:tenant', async (c, tenantId) => {
     const store = c.get('store');
-    const [overview, figures, observed] = await Promise.all([
-      readOverview(store, [], [tenantId]),
-      readFigures(store, [tenantId]),
+    const overview = await readOverview(store, [], [tenantId]);
+    const now = Date.parse(overview.at);
+    const [figures, answered, observed] = await Promise.all([
+      readFigures(store, [tenantId], now),
+      readAnswered(store, tenantId, now),
       listObservedHires(store, tenantId),
     ]);
     const [line] = overview.tenants;
@@ -57,8 +67,8 @@ export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
       c,
       tenantId,
       html`${noticeOf(c, NOTICES)}<div id="tenant-part" data-live>
-${standsPart(line, overview.causes)}
-${section('figures', 'In numbers', figuresPart(line, figures.get(tenantId)))}
+${standsPart(line, overview, figures.get(tenantId))}
+${section('figures', 'In numbers', figuresPart(line, figures.get(tenantId), answered))}
 </div>
 ${observed.length === 0 ? '' : section('observed', 'Hired while it only observed', observedPart(c, tenantId, observed))}
 ${section('acts', 'What you can do', actsPart(c, line))}`,
@@ -125,10 +135,11 @@ const NOTICES: Readonly<Record<string, string>> = {
   thaw: 'Its writes continue within seconds.',
 };
 
-type Causes = Awaited<ReturnType<typeof readOverview>>['causes'];
-
-function standsPart(line: TenantLine, causes: Causes): Html {
+function standsPart(line: TenantLine, { causes, alarms }: Overview, figures: TenantFigures | undefined): Html {
   const { tenantId, paused } = line;
+  const lasting = alarms
+    .filter(({ kind }) => kind !== 'tenant-paused')
+    .map((one) => html`<li>${alarmSubject(one)}: ${one.message} <span class="soft">${age(one.ageMs)}</span></li>`);
   const asks = causes.map(
     ({ code, holds, oldestMs }) =>
       html`<li><a href="/holds?tenant=${encodeURIComponent(tenantId)}&amp;code=${encodeURIComponent(code)}">
@@ -136,19 +147,24 @@ ${codeName(code)}</a>
   ${count(holds, 'question')}, oldest for ${age(oldestMs)}</li>`,
   );
   const why = paused === undefined ? '' : html`<p class="notice bad">${withCode(paused.message, paused.code)}</p>`;
+  const warning = figures?.webhookWarning;
   return html`<p class="inline">${stateBadge(line)}<span class="soft">compared
-${ago(line.reconcileAgeMs)}</span></p>${why}
+${ago(line.reconcileAgeMs)}</span></p>${why}${warning === undefined ? '' : html`<p class="notice">${warning}</p>`}
 ${section(
   'asks',
   'What needs a person',
-  asks.length === 0
+  asks.length + lasting.length === 0
     ? html`<p class="empty">Nothing waits for a
 person.</p>`
-    : html`<ul class="plain">${asks}</ul>`,
+    : html`<ul class="plain">${asks}${lasting}</ul>`,
 )}`;
 }
 
-function figuresPart({ tenantId, hires, alarms }: TenantLine, figures: TenantFigures | undefined): Html {
+function figuresPart(
+  { tenantId, hires, alarms }: TenantLine,
+  figures: TenantFigures | undefined,
+  answered: Awaited<ReturnType<typeof readAnswered>>,
+): Html {
   const name = encodeURIComponent(tenantId);
   const state = (of: keyof TenantLine['hires']): Cell =>
     html`<a href="/hires?tenant=${name}&amp;state=${of}">${(hires[of] ?? 0).toLocaleString('en')}</a>`;
@@ -158,6 +174,9 @@ function figuresPart({ tenantId, hires, alarms }: TenantLine, figures: TenantFig
     ['hired before go-live', state('before-go-live')],
     ['left, cancelled or kept', html`${state('left')}, ${state('cancelled')}, ${state('kept')}`],
     ['hires begun in the last 24 hours', begunCell(figures?.begun ?? [])],
+    ['hiring platform answered', ago(answered.partner)],
+    ['HR system answered', ago(answered.hris)],
+    ['last webhook', ago(figures?.webhookMs, 'none known')],
     ['alarms', alarms],
     ['streams', html`<a href="/streams?tenant=${name}">${count(figures?.streams.length ?? 0, 'stream')}</a>`],
   ]);

@@ -379,7 +379,7 @@ export interface TenantLine extends TenantFacts {
 
 const MOST_NAMED = 3;
 
-/** Reads the state of every applied or known tenant, or of some of them. */
+/** Reads the state of every applied or known tenant, or of some of them; processes only for `known` tenants. */
 export async function readOverview(
   store: Store,
   known: readonly KnownTenant[],
@@ -393,7 +393,7 @@ export async function readOverview(
     countHoldCauses(store, scope),
     listAlarms(store),
     listFreezes(store),
-    readProcesses(store, now, known),
+    known.length === 0 ? [] : readProcesses(store, now, known),
   ]);
   const isShown = (tenantId: string | undefined): boolean =>
     scope === undefined || tenantId === undefined || scope.includes(tenantId);
@@ -440,28 +440,46 @@ function needOf({ state, isFrozen, holds, alarms }: TenantLine): number {
   return (state === 'paused' || isFrozen ? 1_000 : 0) + holds + alarms;
 }
 
+/** How long before this time each side of a tenant last answered. */
+export async function readAnswered(store: Store, tenantId: string, at: number): Promise<TenantStatus['answeredMs']> {
+  return answeredFacts((await listAnswers(store, [tenantId])).get(tenantId), at);
+}
+
 /** Figures shown in a tenant's line. */
 export interface TenantFigures {
   /** Hires begun in each of the last 24 hours, oldest hour first. */
   begun: number[];
   streams: StreamStatus[];
   rateLimits: RateLimitView[];
+  /** How long ago the last webhook was accepted; absent if none is known. */
+  webhookMs?: number;
+  webhookWarning?: string;
 }
 
-/** Figures of the tenants that are shown. */
-export async function readFigures(store: Store, tenantIds: readonly string[]): Promise<Map<string, TenantFigures>> {
+/** Figures of the tenants that are shown, at this time by the database's clock. */
+export async function readFigures(
+  store: Store,
+  tenantIds: readonly string[],
+  at?: number,
+): Promise<Map<string, TenantFigures>> {
   if (tenantIds.length === 0) return new Map();
-  const now = await readClock(store);
-  const [begun, streams, limits] = await Promise.all([
+  const now = at ?? (await readClock(store));
+  const [begun, streams, limits, webhooks] = await Promise.all([
     countBegunByHour(store, tenantIds, now),
     readStreams(store, now, tenantIds),
     viewRateLimits(store, tenantIds),
+    readWebhookFacts(store, tenantIds),
   ]);
   const limitsOf = Map.groupBy(limits, ({ tenantId }) => tenantId);
-  return new Map(
-    tenantIds.map((id) => [
-      id,
-      { begun: begun.get(id) ?? [], streams: streams.get(id) ?? [], rateLimits: limitsOf.get(id) ?? [] },
-    ]),
-  );
+  const figuresOf = (id: string): TenantFigures => {
+    const { acceptedAt, setting } = webhooks.get(id) ?? {};
+    return {
+      begun: begun.get(id) ?? [],
+      streams: streams.get(id) ?? [],
+      rateLimits: limitsOf.get(id) ?? [],
+      ...(acceptedAt === undefined ? {} : { webhookMs: now - acceptedAt }),
+      ...warningOf(setting, id, webhooks, now),
+    };
+  };
+  return new Map(tenantIds.map((id) => [id, figuresOf(id)]));
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
-import { has, put, type Store } from './open-store.ts';
+import { given, has, put, type Store } from './open-store.ts';
 
 export type Role = 'worker' | 'receiver';
 type Side = 'partner' | 'hris';
@@ -122,10 +122,16 @@ async function noteAnswers(
   await put({ kysely }, 'answers', rows, { key: ['tenant_id', 'side'], set: ['answered_at'] });
 }
 
-/** When each side last answered, by tenant. */
-export async function listAnswers({ kysely }: Store): Promise<Map<string, Partial<Record<Side, number>>>> {
+/** When each side last answered, by tenant: of these, or of all. */
+export async function listAnswers(
+  { kysely }: Store,
+  tenantIds?: readonly string[],
+): Promise<Map<string, Partial<Record<Side, number>>>> {
   const found = new Map<string, Partial<Record<Side, number>>>();
-  for (const { tenant_id: tenantId, side, answered_at: at } of await kysely.selectFrom('answers').selectAll().execute())
+  const rows = kysely.selectFrom('answers').selectAll();
+  for (const { tenant_id: tenantId, side, answered_at: at } of await rows
+    .$call(given({ tenant_id: tenantIds }))
+    .execute())
     found.set(tenantId, { ...found.get(tenantId), [side]: at });
   return found;
 }

@@ -1,5 +1,6 @@
+import type { Receives } from './applied-tenants.ts';
 import { HRIS_CHANGED, IS_LEFT } from './inbox.ts';
-import { type Store } from './open-store.ts';
+import { given, type Store } from './open-store.ts';
 
 interface WebhookRefusal {
   tenantId: string;
@@ -26,6 +27,8 @@ export async function addWebhookRefusals(store: Store, refusals: readonly Webhoo
 /** The state of a tenant's webhooks: the last stored delivery, and refused ones by reason. */
 export interface WebhookFacts {
   tenantId: string;
+  /** What its applied file says; absent if none is applied. */
+  setting?: Receives['webhooks'];
   /** When the partner's last delivery for this company was stored, ms by the database's clock. */
   acceptedAt?: number;
   /** When the last delivery that names another company was stored. */
@@ -34,13 +37,17 @@ export interface WebhookFacts {
   refused: { reason: string; count: number; lastAt: number }[];
 }
 
-/** For tenants that are applied or had a delivery refused. */
-export async function readWebhookFacts(store: Store): Promise<Map<string, WebhookFacts>> {
+/** For tenants that are applied or had a delivery refused: for these, or for all. */
+export async function readWebhookFacts(
+  store: Store,
+  tenantIds?: readonly string[],
+): Promise<Map<string, WebhookFacts>> {
   const [stored, refused] = await Promise.all([
-    readLatest(store),
+    readLatest(store, tenantIds),
     store.kysely
       .selectFrom('webhook_refusals')
       .select(['tenant_id', 'reason', 'count', 'last_at as lastAt'])
+      .$call(given({ tenant_id: tenantIds }))
       .orderBy('last_at', 'desc')
       .execute(),
   ]);
@@ -56,7 +63,10 @@ export async function readWebhookFacts(store: Store): Promise<Map<string, Webhoo
 }
 
 /** A few index steps for each tenant: the inbox is too large to read for this. */
-async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refused'>[]> {
+async function readLatest(
+  { kysely }: Store,
+  tenantIds: readonly string[] | undefined,
+): Promise<Omit<WebhookFacts, 'refused'>[]> {
   const rows = await kysely
     .selectFrom('tenants')
     .select((eb) => {
@@ -68,16 +78,24 @@ async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refuse
         .limit(1);
       return [
         'tenants.tenant_id',
+        'tenants.state',
+        'tenants.receives',
         own.where('inbox.state', '!=', 'other-company').where('inbox.event', '!=', HRIS_CHANGED).as('accepted_at'),
         own.where(IS_LEFT).where('inbox.state', '=', 'other-company').as('other_company_at'),
       ];
     })
+    .$call(given({ tenant_id: tenantIds }))
     .execute();
-  return rows.map(({ tenant_id: tenantId, accepted_at: acceptedAt, other_company_at: otherCompanyAt }) => ({
+  return rows.map(({ tenant_id: tenantId, accepted_at: acceptedAt, other_company_at: otherCompanyAt, ...row }) => ({
     tenantId,
+    ...(row.receives === null ? {} : { setting: settingOf(row.state, row.receives) }),
     ...(acceptedAt === null ? {} : { acceptedAt }),
     ...(otherCompanyAt === null ? {} : { otherCompanyAt }),
   }));
+}
+
+function settingOf(state: string, receives: string): Receives['webhooks'] {
+  return state === 'removed' ? 'off' : (JSON.parse(receives) as Receives).webhooks;
 }
 
 /** A refusal sooner after an accepted delivery proves little: anybody can send rubbish. */

@@ -72,6 +72,42 @@ test('of a thousand tenants those that need a person come first, and a search fi
   expect(all.size).toBe(1_001);
 });
 
+test('a tenant says that it observes, when each side was last heard, and what is wrong with it', async () => {
+  const { store, signIn } = await openConsole();
+  const receives = JSON.stringify({ mode: 'observe', webhooks: 'on' });
+  await store.kysely.updateTable('tenants').set({ receives }).execute();
+  const visitor = await signIn();
+  const badges = async (path: string): Promise<(string | undefined)[]> => {
+    const { text } = await visitor.get(path);
+    return [...text.matchAll(/<span class="badge\s+(\w*)">([^<]*)/g)].map(([, look, said]) => `${look} ${said}`);
+  };
+  expect(await badges('/?q=acme')).toEqual(expect.arrayContaining(['accent observes', 'warn no webhooks']));
+  const before = (await visitor.get('/tenants/acme')).text;
+  expect(before).toMatch(/No webhook of the last 90 days is known for acme; only the reconcile finds hires/);
+  expect(before).toMatch(/<dt>hiring platform answered<\/dt><dd>never<\/dd>/);
+
+  await store.kysely
+    .insertInto('answers')
+    .values((['partner', 'hris'] as const).map((side) => ({ tenant_id: 'acme', side, answered_at: store.now })))
+    .execute();
+  await insertDelivery(store, {
+    tenantId: 'acme',
+    event: 'candidate.hired',
+    bodyHash: 'a'.repeat(64),
+    body: '{}',
+    state: 'ignored',
+    ids: {},
+  });
+  const trouble = { tenantId: 'acme', kind: 'activity-failing', subject: 'planEmployee of job candidate 77' } as const;
+  await noteTrouble(store, { ...trouble, reason: 'UNREACHABLE', message: 'The HR system is away.' }, 0);
+  const { text } = await visitor.get('/tenants/acme');
+  for (const what of ['hiring platform answered', 'HR system answered', 'last webhook'])
+    expect(text).toMatch(new RegExp(`<dt>${what}</dt><dd>\\d+ \\w+ ago</dd>`));
+  expect(text).toContain('The HR system is away.');
+  expect(text).toContain('href="/hires/acme/77"');
+  expect(text).not.toMatch(/no webhooks|No webhook of/);
+});
+
 test('a hire begins with the sentence that its command begins with, and tells its story and its values', async () => {
   const { store, holdId, signIn } = await withHold();
   const write = { recordId: '5012', target: 'employee', kind: 'create', foreignId: '4711' } as const;
