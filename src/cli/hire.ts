@@ -10,7 +10,7 @@ import {
   maskSensitive,
   type WrittenField,
 } from '../operator/explain.ts';
-import { type HireStory, type HireView, readHire, startHire, viewHire } from '../operator/hires.ts';
+import { type HireStory, type HireView, type ListedHire, readHire, startHire, viewHires } from '../operator/hires.ts';
 import { type OpenTenant, streamsToPlan, withTenant } from '../operator/open-tenant.ts';
 import { assertKnownStream } from '../operator/streams.ts';
 import type { WriteView } from '../operator/writes.ts';
@@ -75,22 +75,22 @@ interface ListOptions extends Flags {
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const { tenant: tenantId, state } = options;
   const filter = { tenantId, state, limit: limitOf(options) };
-  const hires = (await withStore(command, (store) => listHires(store, filter), tenantId)).map(viewHire);
+  const hires = await withStore(command, async (store) => viewHires(store, await listHires(store, filter)), tenantId);
   say(options, hires, renderHires(hires));
 }
 
-function renderHires(hires: readonly HireView[]): string {
+function renderHires(hires: readonly ListedHire[]): string {
   if (hires.length === 0) return 'No hires.\n';
   const rows = hires.map((hire) => [
     hire.tenantId,
     hire.jobCandidateId,
     hire.period,
     hire.state,
-    hire.state === 'before-go-live' && hire.observed !== null ? `would ${describeObserved(hire.observed)}` : hire.step,
+    hire.waitsFor ?? '-',
     hire.employeeNumber ?? '-',
     hire.updatedAt,
   ]);
-  const head = ['tenant', 'job candidate', 'period', 'state', 'step', 'employee number', 'changed'];
+  const head = ['tenant', 'job candidate', 'period', 'state', 'waits for', 'employee number', 'changed'];
   return renderListed(head, rows);
 }
 

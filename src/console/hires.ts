@@ -8,7 +8,7 @@ import {
   maskSensitive,
   type WrittenField,
 } from '../operator/explain.ts';
-import { type HireView, readHire, type StoryLine, startHire, viewHire } from '../operator/hires.ts';
+import { type HireView, type ListedHire, readHire, type StoryLine, startHire, viewHires } from '../operator/hires.ts';
 import { type HoldView, listHolds } from '../operator/holds.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
@@ -26,6 +26,7 @@ import {
   type Cell,
   type ConsoleParts,
   choiceField,
+  codeName,
   facts,
   filters,
   type Html,
@@ -58,14 +59,14 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
     const asked = { tenantIds, state: known, after, limit: PAGE_ROWS + 1 };
     const store = c.get('store');
     const rows = await (wanted === undefined ? listHiresPage(store, asked) : searchHires(store, wanted, asked));
-    const all = rows.map(viewHire);
+    const all = await viewHires(store, rows);
     const [only] = all;
     if (wanted !== undefined && all.length === 1 && only !== undefined)
       return c.redirect(addressOf('hires', only.tenantId, only.jobCandidateId), 303);
     const { shown, ways } = paged(c, all, ({ openedAt, ...hire }) => {
       return [Date.parse(openedAt), hire.tenantId, hire.jobCandidateId, hire.period];
     });
-    const head = ['job candidate', 'tenant', 'state', 'step', 'employee number', 'opened', 'changed'];
+    const head = ['job candidate', 'tenant', 'state', 'waits for', 'employee number', 'opened', 'changed'];
     const none = 'No hire matches. Hires appear as soon as somebody reaches the hiring stage.';
     return page(
       c,
@@ -162,18 +163,23 @@ const NOTICES: Readonly<Record<string, string>> = {
   'as-it-is': 'There was nothing to start: it is under way or over, as it stands below.',
 };
 
-function hireRow(hire: HireView): Cell[] {
+function hireRow(hire: ListedHire): Cell[] {
   const period = hire.period === 1 ? '' : html` <span class="soft">period ${hire.period}</span>`;
   return [
     html`${hireLink(hire.tenantId, hire.jobCandidateId)}${period}`,
     tenantLink(hire.tenantId),
     html`<span class="badge ${hire.state === 'done' ? 'good' : hire.state === 'open' ? 'accent' : ''}">${hire.state}
 </span>`,
-    hire.state === 'open' ? hire.step : '',
+    waitCell(hire),
     hire.employeeNumber ?? '',
     time(hire.openedAt),
     time(hire.updatedAt),
   ];
+}
+
+function waitCell({ waitsFor, question }: ListedHire): Cell {
+  if (question === undefined) return waitsFor ?? '';
+  return html`an answer: <a href="${addressOf('holds', question.holdId)}">${codeName(question.code)}</a>`;
 }
 
 /** A form to plan what the hire still has to write, before it is written. */

@@ -9,7 +9,7 @@ import { assertMayWrite } from '../store/freezes.ts';
 import type { HireStepRow } from '../store/hire-steps.ts';
 import { latestHire } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
-import { type HireRecords, readHireRecords } from '../store/listings.ts';
+import { type HireRecords, readHireRecords, readWaits } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasureLookup } from '../store/person-marks.ts';
 import type { HireRow, InboxState } from '../store/schema.ts';
@@ -106,7 +106,7 @@ async function sayFailing(store: Store, { tenant_id: tenantId, job_candidate_id:
 /** A hire for display: ids, states and times (UTC), no personal data. */
 export type HireView = ReturnType<typeof viewHire>;
 
-export function viewHire(row: HireRow) {
+function viewHire(row: HireRow) {
   return {
     tenantId: row.tenant_id,
     jobCandidateId: row.job_candidate_id,
@@ -128,6 +128,35 @@ export function viewHire(row: HireRow) {
     /** Why a live tenant recorded the hire without starting it. */
     passedOver: row.passed_over,
   };
+}
+
+/** A hire in a list: with whom or what it waits for, and the question that it waits with. */
+export type ListedHire = HireView & { waitsFor: string | null; question?: { holdId: string; code: string } };
+
+/** Hires for a list, in the same order. */
+export async function viewHires(store: Store, rows: readonly HireRow[]): Promise<ListedHire[]> {
+  const named = (row: Record<'tenant_id' | 'job_candidate_id', string | null> & { period: number | null }): string =>
+    `${row.tenant_id} ${row.job_candidate_id} ${row.period}`;
+  const { asked, sent } = await readWaits(
+    store,
+    rows.filter(({ state }) => state === 'open'),
+  );
+  const questions = new Map(asked.map((one) => [named(one), { holdId: one.hold_id, code: one.code }]));
+  const unconfirmed = new Set(sent.map(named));
+  return rows.map((row) => {
+    const hire = viewHire(row);
+    const question = row.state === 'open' ? questions.get(named(row)) : undefined;
+    if (question !== undefined) return { ...hire, waitsFor: `an answer: ${question.code}`, question };
+    return { ...hire, waitsFor: sayWait(hire, unconfirmed.has(named(row))) };
+  });
+}
+
+function sayWait({ state, step, observed }: HireView, isUnconfirmed: boolean): string | null {
+  if (state === 'before-go-live') return observed === null ? null : `go-live; would ${describeObserved(observed)}`;
+  if (state !== 'open') return null;
+  if (step === 'await-credits') return 'onboarding credits';
+  if (step === 'onboard') return 'the onboarding';
+  return step === 'employ' && isUnconfirmed ? 'the HR system' : 'hirebridge';
 }
 
 /** One event in a hire's story. */
@@ -178,6 +207,14 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
     const enrolled = intents.findLast(({ verb, outcome }) => verb.startsWith('enrol') && outcome === 'done');
     const since = enrolled?.decided_at ?? null;
     const until = since === null || deadlineMs === undefined ? '' : `, until ${day(Number(since) + deadlineMs)}`;
+    const sent = step === 'employ' && hire.employee_id === null ? intents.findLast(isUnconfirmed) : undefined;
+    if (sent !== undefined)
+      return {
+        stands:
+          `Waiting since ${day(sent.decided_at ?? sent.sent_at)} for the HR system to confirm the employee ` +
+          `for ${who}.`,
+        next: 'If people approve new employees there, ask them. Once it is confirmed, the Employee ID is written back.',
+      };
     return { stands: STEPS[step].stands(who, until), next: STEPS[step].next };
   }
   const number = hire.employee_number ?? links[0]?.employee_number ?? hire.employee_id;
@@ -195,6 +232,12 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
       next: `Nothing starts by itself. To start it: hirebridge hire start ${tenantId} ${id} --adopt`,
     };
   return { stands: `The hire of ${who} ended${ended} as ${state}; nothing to do.`, next: ENDED[state] };
+}
+
+/** The HR system accepted the employee, and has yet to say what came of it. */
+function isUnconfirmed({ verb, outcome, result }: HireRecords['intents'][number]): boolean {
+  if (verb !== 'create-employee' || outcome !== 'done' || result === null) return false;
+  return (JSON.parse(result) as { kind?: string } | null)?.kind === 'pending';
 }
 
 const ENDED: Record<'left' | 'cancelled' | 'kept', string> = {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type HireState, hireStates } from '../hire/hire.ts';
 import { WAITING } from './holds.ts';
 import { IS_LEFT } from './inbox.ts';
+import { unnotedCreates } from './intents.ts';
 import { given, has, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { AuditRow, HireRow, InboxState, QuarantineRow } from './schema.ts';
@@ -86,6 +87,26 @@ function newestFirst(a: Placed, b: Placed): number {
   if (a.tenant_id !== b.tenant_id) return a.tenant_id < b.tenant_id ? -1 : 1;
   if (a.job_candidate_id !== b.job_candidate_id) return a.job_candidate_id < b.job_candidate_id ? -1 : 1;
   return b.period - a.period;
+}
+
+/** Of these open hires: their unanswered questions, and those whose employee was sent and is not confirmed yet. */
+export async function readWaits(store: Store, hires: readonly HireRow[]) {
+  if (hires.length === 0) return { asked: [], sent: [] };
+  const tenantIds = [...new Set(hires.map((one) => one.tenant_id))];
+  const ids = [...new Set(hires.map((one) => one.job_candidate_id))];
+  const [asked, sent] = await Promise.all([
+    store.kysely
+      .selectFrom('holds')
+      .select(['hold_id', 'code', 'tenant_id', 'job_candidate_id', 'period'])
+      .where(WAITING)
+      .$call(given({ answered_at: null, tenant_id: tenantIds, job_candidate_id: ids }))
+      .execute(),
+    unnotedCreates(store, ['done'])
+      .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period'])
+      .$call(given({ 'hires.tenant_id': tenantIds, 'hires.job_candidate_id': ids }))
+      .execute(),
+  ]);
+  return { asked, sent };
 }
 
 export interface DeliveryPageFilter extends Listed<readonly [receivedAt: number, bodyHash: string]> {

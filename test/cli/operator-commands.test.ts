@@ -127,7 +127,7 @@ test('hire list and show tell how hires stand, and write nothing but who looked'
   );
   const before = await readFile(join(data, 'store.db'));
   const listed = await runCommand(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
-  expect(listed.stdout).toMatch(/acme +5012 +1 +open +enrol/);
+  expect(listed.stdout).toMatch(/acme +5012 +1 +open +hirebridge/);
   expect(listed.stdout).not.toMatch(/5013|zeta/);
   const all = JSON.parse((await runCommand(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
   expect(all).toHaveLength(3);

@@ -4,9 +4,10 @@ import { answerHold } from '../../src/operator/holds.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { recordWrites } from '../../src/store/foreign-writes.ts';
-import { insertHires } from '../../src/store/hires.ts';
+import { insertHires, updateHire } from '../../src/store/hires.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
+import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun } from '../../src/store/streams.ts';
 import { type OpenConsole, openConsole } from './open-console.ts';
@@ -106,6 +107,40 @@ test('a tenant says that it observes, when each side was last heard, and what is
   expect(text).toContain('The HR system is away.');
   expect(text).toContain('href="/hires/acme/77"');
   expect(text).not.toMatch(/no webhooks|No webhook of/);
+});
+
+test('the list of hires says whom each one waits for', async () => {
+  const { store, holdId, signIn } = await withHold();
+  const others = { '1': 'onboard', '2': 'await-credits', '3': 'employ', '4': 'employ', '5': 'write-back' } as const;
+  for (const [jobCandidateId, step] of Object.entries(others)) {
+    const hire = { ...HIRE, jobCandidateId };
+    await insertHires(store, [{ ...hire, state: 'open' }]);
+    await updateHire(store, hire, { step });
+  }
+  const creation = { ...HIRE, jobCandidateId: '3', verb: 'create-employee', attempt: 1, pinned: {}, budgetMs: 1 };
+  const intent = await openIntent(store, creation);
+  if (intent !== undefined) await decideIntent(store, intent, 'done', { kind: 'pending', ticket: 'T-7' });
+  await openHold(store, { ...HIRE, jobCandidateId: '9', ...ambiguous });
+  const observed = JSON.stringify({ would: 'create', credits: 1 });
+  await insertHires(store, [{ ...HIRE, jobCandidateId: '6', state: 'before-go-live' }]);
+  await store.kysely.updateTable('hires').set({ observed }).where('job_candidate_id', '=', '6').execute();
+
+  const { text } = await (await signIn()).get('/hires?tenant=acme');
+  const waits = Object.fromEntries(
+    [...text.matchAll(/<tr><th scope="row"><a [^>]*>(\d+)<.*?<\/span><\/td><td>(.*?)<\/td>/gs)].map(
+      ([, id, cell = '']) => [id, cell.replaceAll(/<[^>]*>/g, '')],
+    ),
+  );
+  expect(waits).toEqual({
+    1: 'the onboarding',
+    2: 'onboarding credits',
+    3: 'the HR system',
+    4: 'hirebridge',
+    5: 'hirebridge',
+    6: 'go-live; would enrol (1 credit) and create an employee',
+    5012: 'an answer: Identity ambiguous IDENTITY_AMBIGUOUS',
+  });
+  expect(text).toContain(`an answer: <a href="/holds/${holdId}">`);
 });
 
 test('a hire begins with the sentence that its command begins with, and tells its story and its values', async () => {

@@ -137,6 +137,21 @@ test('a hire that waits for the onboarding says until when, by the day of the en
   );
 });
 
+test('a hire whose employee the HR system has yet to confirm says since when it waits for that', async () => {
+  const day = 86_400_000;
+  const store = await sqliteStore({ now: () => 10 * day });
+  await insertHires(store, [{ ...KEY, state: 'open' }]);
+  await updateHire(store, KEY, { step: 'employ' });
+  const intent = await openIntent(store, { ...KEY, verb: 'create-employee', attempt: 1, pinned: {}, budgetMs: 1 });
+  if (intent === undefined) throw new Error('the intent is there already');
+  expect((await readHire(store, 'acme', '12')).stands).toMatch(/is being created in the HR system/);
+  await decideIntent(store, intent, 'done', { kind: 'pending', ticket: 'T-7', nextCheckMs: 60_000 });
+  expect(await readHire(store, 'acme', '12')).toMatchObject({
+    stands: 'Waiting since 11 January 1970 for the HR system to confirm the employee for job candidate 12.',
+    next: expect.stringContaining('If people approve new employees there, ask them.'),
+  });
+});
+
 test('a hire that stands still says what keeps it, and what to do', async () => {
   const store = await sqliteStore();
   await insertHires(store, [{ ...KEY, state: 'open' }]);
