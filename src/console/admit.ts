@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
@@ -7,7 +8,7 @@ import * as client from 'openid-client';
 import { z } from 'zod';
 import { ConnectorError, rejected } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { actingAs } from '../store/audit.ts';
+import { actingAs, audit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Access, type Asked, type ConsoleApp, isLoopback, type OidcSettings, type Person } from './acts.ts';
 import { page } from './layout.ts';
@@ -16,6 +17,7 @@ export interface AdmissionOptions {
   /** Who may enter. Without an address, the console answers only on loopback. */
   access: Pick<Access, 'tokens' | 'oidc'> & { url?: URL };
   log: Logger;
+  store: Store;
   /** A monotonic clock in milliseconds; the process's own unless a test replaces it. */
   clock?: () => number;
 }
@@ -87,8 +89,9 @@ async function readForm(c: Asked, next: () => Promise<void>, origin: string) {
  * answer, is exchanged for a session at once, so that neither remains in an address that a browser keeps.
  */
 export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
-  const { access, log, clock = () => performance.now() } = options;
+  const { access, log, store, clock = () => performance.now() } = options;
   const sessions = createSessions(clock);
+  const refusals = createRefusals(clock);
   const oidc = access.oidc === undefined || access.url === undefined ? undefined : createOidc(access.oidc, access.url);
   const isSecure = access.url?.protocol === 'https:';
   // Lax, so that a link in a message opens its page; a form of another site never carries it.
@@ -97,15 +100,23 @@ export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
   // Cookies ignore ports: without a port in the name, two consoles on one machine would sign each other out.
   const named = (c: Asked, what: string): string =>
     `${prefix}hirebridge-${what}${isSecure ? '' : `-${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`}`;
-  const signIn = (c: Asked, person: Person, to: string) => {
+  const signIn = async (c: Asked, person: Person, to: string) => {
+    await actingAs(actorOf(person), () => audit(store, { by: person.by, act: 'signed-in' }));
     sessions.close(getCookie(c, named(c, 'console')) ?? '');
     setCookie(c, named(c, 'console'), sessions.open(person), { ...common, maxAge: ABSOLUTE_MS / 1_000 });
     log.info({ by: person.by }, 'signed in');
     return c.redirect(to, 303);
   };
   const byToken = (c: Asked, given: string, to: string) => {
+    const from = getConnInfo(c).remote.address ?? '';
+    const seconds = refusals.secondsLeft(from);
+    if (seconds > 0) {
+      c.header('retry-after', String(seconds));
+      return signInPage(c, { access, oidc }, 429);
+    }
     const person = access.tokens.find(({ token }) => isSame(given, token));
     if (person !== undefined) return signIn(c, person, to);
+    refusals.note(from);
     log.warn('sign-in refused');
     return signInPage(c, { access, oidc }, 403);
   };
@@ -167,12 +178,12 @@ export function ownPath(given: string | null | undefined): string {
 function signInPage(
   c: Asked,
   { access, oidc }: { access: AdmissionOptions['access']; oidc: Oidc | undefined },
-  status: 401 | 403,
+  status: 401 | 403 | 429,
 ) {
   const asked = c.req.method === 'POST' ? c.get('form').get('to') : c.req.path + new URL(c.req.url).search;
   const to = ownPath(asked);
-  const wrong =
-    status === 403 ? html`<p class="notice bad" role="alert">This console does not know this token.</p>` : '';
+  const said = WRONG[status];
+  const wrong = said === undefined ? '' : html`<p class="notice bad" role="alert">${said}</p>`;
   const local = access.url === undefined;
   const byProvider =
     oidc === undefined
@@ -194,6 +205,43 @@ token.</p>`
   return page(c, 'Sign in', html`${wrong}${byProvider}${byToken}`, { status });
 }
 
+const WRONG: Readonly<Record<number, string>> = {
+  403: 'This console does not know this token.',
+  429: 'Too many wrong tokens came from this address. Wait a minute, and try again.',
+};
+
+/** A token's name is no subject, so its identity says what it is. */
+function actorOf({ by, actor = `token:${by}` }: Person): string {
+  return actor;
+}
+
+/** Wrong tokens from one address within the time, after which it has to wait for the rest of that time. */
+const MOST_WRONG = 10;
+const WRONG_MS = 60_000;
+const MOST_ADDRESSES = 10_000;
+
+/** Counts wrong tokens by address, so that nobody can try many. */
+function createRefusals(clock: () => number) {
+  const known = new Map<string, { count: number; until: number }>();
+  const keptOf = (address: string) => {
+    const kept = known.get(address);
+    return kept !== undefined && clock() < kept.until ? kept : { count: 0, until: clock() + WRONG_MS };
+  };
+  return {
+    secondsLeft(address: string): number {
+      const { count, until } = keptOf(address);
+      return count < MOST_WRONG ? 0 : Math.ceil((until - clock()) / 1_000);
+    },
+    note(address: string): void {
+      const { count, until } = keptOf(address);
+      known.delete(address);
+      known.set(address, { count: count + 1, until });
+      const [oldest] = known.keys();
+      if (known.size > MOST_ADDRESSES && oldest !== undefined) known.delete(oldest);
+    },
+  };
+}
+
 interface Session extends Person {
   actor: string;
   csrf: string;
@@ -209,8 +257,8 @@ function createSessions(clock: () => number) {
       const [oldest] = known.keys();
       if (known.size >= MOST_SESSIONS && oldest !== undefined) known.delete(oldest);
       const id = randomBytes(32).toString('base64url');
-      const { by, actor = `token:${by}`, grants } = person;
-      const session = { by, actor, grants, csrf: randomBytes(32).toString('base64url') };
+      const { by, grants } = person;
+      const session = { by, actor: actorOf(person), grants, csrf: randomBytes(32).toString('base64url') };
       known.set(keyOf(id), { session, idleUntil: clock() + IDLE_MS, until: clock() + ABSOLUTE_MS });
       return id;
     },

@@ -243,6 +243,7 @@ export const auditActs = [
   'calendar-revoked',
   'redacted',
   'key-rotated',
+  'signed-in',
 ] as const;
 
 /** baseline: people hired before go-live. full: everything, once a day. changed: changes since the last time. */

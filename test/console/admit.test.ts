@@ -53,6 +53,30 @@ test('without a session there is nothing but the sign-in, and a wrong token give
   expect([(await typed('')).status, (await typed(TOKEN)).status]).toEqual([403, 303]);
 });
 
+test('a sign-in is in the audit trail, under the identity that signed in; a refused one is not', async () => {
+  const { url, store, signIn } = await openConsole();
+  await fetch(`${url}/?token=${TOKEN}x`, { redirect: 'manual' });
+  await signIn();
+  const acts = await store.kysely.selectFrom('audit').select(['by', 'actor', 'act', 'tenant_id']).execute();
+  expect(acts).toEqual([{ by: 'ann', actor: 'token:ann', act: 'signed-in', tenant_id: null }]);
+});
+
+test('ten wrong tokens close the sign-in of their address for a minute, and no session', async () => {
+  let now = 0;
+  const { url, signIn } = await openConsole({ clock: () => now });
+  const visitor = await signIn();
+  const tried = async (token: string): Promise<[number, string | null]> => {
+    const answer = await fetch(`${url}/?token=${token}`, { redirect: 'manual' });
+    return [answer.status, answer.headers.get('retry-after')];
+  };
+  for (let n = 0; n < 10; n += 1) expect(await tried(`wrong-${n}`)).toEqual([403, null]);
+  now += 20_000;
+  expect(await tried(TOKEN)).toEqual([429, '40']);
+  expect((await visitor.get('/hires')).status).toBe(200);
+  now += 40_000;
+  expect(await tried(TOKEN)).toEqual([303, null]);
+});
+
 test.each(['evil.example', 'evil.example:8790', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1'])(
   'a request for %s is refused, whatever it brings: a name may lead here by DNS rebinding',
   async (host) => {

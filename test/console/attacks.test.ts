@@ -315,7 +315,11 @@ test('a viewer who asks for personal data is not shown what is sensitive, and th
   const shown = await (await visitor.post('/hires/acme/5012', {})).text();
   expect(shown).toContain('Rome');
   expect(shown).not.toContain('DE00');
-  const rows = await store.kysely.selectFrom('audit').select(['by', 'tenant_id', 'act', 'details']).execute();
+  const rows = await store.kysely
+    .selectFrom('audit')
+    .select(['by', 'tenant_id', 'act', 'details'])
+    .where('act', '<>', 'signed-in')
+    .execute();
   expect(rows).toEqual([
     { by: 'ann', tenant_id: 'acme', act: 'looked', details: 'story of a hire' },
     { by: 'ann', tenant_id: 'acme', act: 'revealed', details: 'what was written for a hire' },

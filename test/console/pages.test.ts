@@ -16,7 +16,9 @@ const HIRE = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 const HOSTILE = `<img src=x onerror="alert('1')">`;
 
 async function actsIn({ kysely }: OpenConsole['store']): Promise<string[]> {
-  return (await kysely.selectFrom('audit').select('act').orderBy('act').execute()).map(({ act }) => act);
+  return (await kysely.selectFrom('audit').select('act').where('act', '<>', 'signed-in').orderBy('act').execute()).map(
+    ({ act }) => act,
+  );
 }
 
 const ambiguous = holdOf('IDENTITY_AMBIGUOUS', {
@@ -309,7 +311,7 @@ test('the audit trail is narrowed, paged without a loss, and saved as a file in 
   expect(seen).toHaveLength(120);
   expect(new Set(seen).size).toBe(120);
   expect((await visitor.get('/audit?act=frozen')).text).toContain('No act matches');
-  expect((await visitor.get('/audit?from=1970-01-02')).text).toContain('No act matches');
+  expect((await visitor.get('/audit?from=1970-01-02&to=1970-01-03')).text).toContain('No act matches');
   const csv = await visitor.get('/audit.csv?by=eve');
   expect(csv.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
   expect(csv.text).toContain(`"'=HYPERLINK(""x"")"`);

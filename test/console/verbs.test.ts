@@ -112,7 +112,11 @@ async function lose(store: Store): Promise<void> {
 
 /** A row as it is, without when; for whom it was done, whoever did it. */
 async function rowsOf(store: Store) {
-  const rows = await store.kysely.selectFrom('audit').select(['act', 'by', 'tenant_id', 'details']).execute();
+  const rows = await store.kysely
+    .selectFrom('audit')
+    .select(['act', 'by', 'tenant_id', 'details'])
+    .where('act', '<>', 'signed-in')
+    .execute();
   const told = rows.map((row) => ({ ...row, by: row.by.replace(`${systemUser()} for `, '') }));
   return told.toSorted((a, b) => (a.act < b.act ? -1 : 1));
 }
