@@ -68,7 +68,7 @@ export const Config = z.object({
   HIREBRIDGE_CONSOLE_PORT: port.default(8790).describe("Port of the operator's pages, always on loopback."),
   HIREBRIDGE_CONSOLE_TOKEN: z
     .string()
-    .min(1)
+    .regex(/^(?:env|file):./, 'expected env:NAME or file:PATH, which say where the token is, not the token')
     .optional()
     .describe('Where the token of the console is, `env:NAME` or `file:PATH`; without it each start makes a new one.'),
   HIREBRIDGE_TEMPORAL_UI: z

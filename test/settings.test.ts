@@ -15,6 +15,13 @@ test('a number may end with a line break, as one that was read from a file', () 
   expect(readConfig({}).HIREBRIDGE_PORT).toBe(8787);
 });
 
+test('a token in place of a reference to it is refused without its text', () => {
+  const token = 'a-token-that-nobody-may-see';
+  const read = () => readConfig({ HIREBRIDGE_CONSOLE_TOKEN: token });
+  expect(read).toThrow(/HIREBRIDGE_CONSOLE_TOKEN: expected env:NAME or file:PATH/);
+  expect(read).not.toThrow(token);
+});
+
 test('doctor names a variable that is misspelt, because hirebridge ignores it', async () => {
   const data = await scratchDir();
   const { code, stdout } = await runCommand(['doctor', '--data', data, '--tenants', data], {
