@@ -39,6 +39,7 @@ export const ACTS = {
   answerMany: { verb: 'hold answer', path: '/holds/answer', needs: 'operator', of: 'holds' },
   revealRecords: { verb: '', path: '/holds/:id/records', needs: 'viewer', of: 'holds' },
   startHire: { verb: 'hire start', path: '/hires/:tenant/:id/start', needs: 'operator' },
+  findHires: { verb: '', path: '/people/:tenant', needs: 'viewer' },
   revealHire: { verb: 'audit --reveal', path: '/hires/:tenant/:id', needs: 'viewer' },
   revealFields: { verb: 'explain --reveal', path: '/hires/:tenant/:id/fields', needs: 'viewer' },
   retryDelivery: { verb: 'inbox retry', path: '/deliveries/:tenant/:delivery/retry', needs: 'operator' },

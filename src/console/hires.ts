@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { html } from 'hono/html';
 import { hireStates, isResting } from '../hire/hire.ts';
+import { count } from '../in-words.ts';
 import {
   type Explained,
   type ExplainedField,
@@ -9,6 +10,7 @@ import {
   type WrittenField,
 } from '../operator/explain.ts';
 import { type HireView, type ListedHire, readHire, type StoryLine, startHire, viewHires } from '../operator/hires.ts';
+import { findHiresByName } from '../operator/hires-by-name.ts';
 import { type HoldView, listHolds } from '../operator/holds.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
@@ -66,7 +68,6 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
     const { shown, ways } = paged(c, all, ({ openedAt, ...hire }) => {
       return [Date.parse(openedAt), hire.tenantId, hire.jobCandidateId, hire.period];
     });
-    const head = ['job candidate', 'tenant', 'state', 'waits for', 'employee number', 'opened', 'changed'];
     const none = 'No hire matches. Hires appear as soon as somebody reaches the hiring stage.';
     return page(
       c,
@@ -74,10 +75,29 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
       html`${filters(c, '/hires', [
         choiceField(c, 'state', 'State', hireStates),
         searchField(c, 'id', 'Job candidate or employee ID'),
-      ])}
+      ])}${findPart(c, tenantId)}
 <div class="result" id="hires-part"
-data-live>${table('Hires, newest first', head, shown.map(hireRow), { none })}${ways}${asOf()}</div>`,
+data-live>${table('Hires, newest first', HEAD, shown.map(hireRow), { none })}${ways}${asOf()}</div>`,
       tenantId === undefined ? {} : { tenant: tenantId },
+    );
+  });
+
+  addAct(app, log, 'findHires', async ({ c, by, tenantId, form }) => {
+    const store = c.get('store');
+    await noteLook(store, { by, tenantId, what: 'hires by a name or number' });
+    const { hires, people } = await withTenant({ store, places: parts.places, tenantId }, (open) =>
+      findHiresByName(open, form.get('words') ?? ''),
+    );
+    const rows = (await viewHires(store, hires.slice(0, PAGE_ROWS))).map(hireRow);
+    return page(
+      c,
+      `Hires found in ${tenantId}`,
+      html`${findPart(c, tenantId)}
+<p>The hiring platform knows ${count(people, 'person', 'people')} with these words in name or address. Somebody without
+a hire was in no hiring stage when both sides were last compared (${tenantLink(tenantId)}: Compare now), or was
+erased.</p>
+<div class="result">${table('Hires, newest first', HEAD, rows, { none: 'None of them has a hire here.' })}</div>`,
+      { tenant: tenantId, above: tenantAndIts('hires', tenantId) },
     );
   });
 
@@ -141,6 +161,21 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
     const id = await noteHire(c, tenantId, { what: 'why each value of a hire', isRevealed: true });
     return whyPage(c, tenantId, id, true);
   });
+}
+
+const HEAD = ['job candidate', 'tenant', 'state', 'waits for', 'employee number', 'opened', 'changed'];
+
+/** Sent as a form, so that no name stands in an address; each tenant's own hiring platform is asked. */
+function findPart(c: Asked, tenantId: string | undefined): Cell {
+  if (tenantId === undefined) return html`<p class="hint">Name a tenant to find somebody by name.</p>`;
+  const body = html`<label>Name, e-mail address or employee number<input type="search" name="words" required
+autocomplete="off"></label>`;
+  return html`<div class="filters">${actForm(c, 'findHires', {
+    tenant: tenantId,
+    to: addressOf('people', tenantId),
+    does: 'Find the person',
+    body,
+  })}</div>`;
 }
 
 /** The hires of the job candidate with this id, or else of the employee. */
