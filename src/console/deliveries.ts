@@ -68,7 +68,7 @@ export function addDeliveries(app: ConsoleApp, { log }: ConsoleParts): void {
 <div class="result" id="deliveries-part" data-live>
 ${table(
   'Deliveries, latest first',
-  ['delivery', 'tenant', 'event', 'ids', 'state', 'received', 'last error'],
+  ['delivery', 'tenant', 'event', 'state', 'received', 'ids', 'last error'],
   shown.map(deliveryRow),
   {
     none: isAll ? 'Every delivery was processed.' : 'No delivery matches. Webhooks that come appear here at once.',
@@ -108,9 +108,9 @@ function deliveryRow({ delivery, tenantId, event, ids, state, receivedAt, lastEr
     html`<a href="${addressOf('deliveries', tenantId, delivery)}">${delivery}</a>`,
     tenantLink(tenantId),
     event.slice(0, MOST_NAME),
-    idsCell(tenantId, ids),
     stateBadge(state),
     time(receivedAt),
+    idsCell(tenantId, ids),
     lastError ?? '',
   ];
 }

@@ -28,7 +28,7 @@ import {
   type Cell,
   type ConsoleParts,
   choiceField,
-  codeName,
+  codeWords,
   facts,
   filters,
   type Html,
@@ -214,7 +214,7 @@ function hireRow(hire: ListedHire): Cell[] {
 
 function waitCell({ waitsFor, question }: ListedHire): Cell {
   if (question === undefined) return waitsFor ?? '';
-  return html`an answer: <a href="${addressOf('holds', question.holdId)}">${codeName(question.code)}</a>`;
+  return html`an answer: <a href="${addressOf('holds', question.holdId)}">${codeWords(question.code)}</a>`;
 }
 
 /** A form to plan what the hire still has to write, before it is written. */

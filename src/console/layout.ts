@@ -174,11 +174,15 @@ export function codeExplained(code: string): Html {
 
 /** A code in words, with the code itself, by which it can be found elsewhere. */
 export function codeName(code: string): Html {
+  return html`${codeWords(code)} <code class="code-name">${code}</code>`;
+}
+
+export function codeWords(code: string): string {
   const words = code
     .replaceAll('_', ' ')
     .toLowerCase()
     .replace(/\b(hris|hr|id)\b/g, (word) => SHORT[word] ?? word);
-  return html`${words.charAt(0).toUpperCase()}${words.slice(1)} <code class="code-name">${code}</code>`;
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const SHORT: Readonly<Record<string, string>> = { hris: 'HR system', hr: 'HR', id: 'ID' };
@@ -285,7 +289,7 @@ export function noticeOf(c: Asked, texts: Readonly<Record<string, string>>): Cel
   return Object.hasOwn(texts, done) ? html`<p class="notice good" role="status">${texts[done]}</p>` : '';
 }
 
-const MASKED = html`<span class="masked" title="Personal data, masked until it is asked for">•••</span>`;
+const MASKED = html`<span class="masked" role="img" aria-label="masked" title="Shown when it is asked for">•••</span>`;
 
 /** Personal data for display: masked unless revealed. */
 export function personal(value: unknown, isRevealed: boolean, none: Cell = ''): Cell {

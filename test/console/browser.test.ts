@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { holdOf } from '../../src/hire/holds.ts';
+import { recordWrites } from '../../src/store/foreign-writes.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { findChromium, openBrowser } from '../sandbox/page/open-browser.ts';
@@ -108,4 +109,20 @@ test('the pages are light or dark as the system is, and every field and region h
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
   }
+});
+
+test('what was done is said where the focus then is, and masked data has a name', async () => {
+  const open = await openConsole();
+  await insertHires(open.store, [{ ...HIRE, state: 'open' }]);
+  const write = { recordId: '5012', target: 'employee', kind: 'create', foreignId: '4711' } as const;
+  await recordWrites(open.store, { tenantId: 'acme', by: 'hirebridge', runId: 'r1', mappingHash: '0'.repeat(16) }, [
+    { ...write, changes: { title: { new: 'Cook' } }, sensitive: [] },
+  ]);
+  const page = await openPage(open, 1_280);
+  await page.goto(`${open.url}/hires/acme/5012`);
+  await page.getByRole('img', { name: 'masked' }).waitFor();
+  await page.goto(`${open.url}/tenants/acme`);
+  await page.getByRole('button', { name: 'Pause' }).press('Enter');
+  await page.getByText('It is paused').waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toMatch(/^It is paused/);
 });

@@ -140,7 +140,7 @@ test('the list of hires says whom each one waits for', async () => {
     4: 'hirebridge',
     5: 'hirebridge',
     6: 'go-live; would enrol (1 credit) and create an employee',
-    5012: 'an answer: Identity ambiguous IDENTITY_AMBIGUOUS',
+    5012: 'an answer: Identity ambiguous',
   });
   expect(text).toContain(`an answer: <a href="/holds/${holdId}">`);
 });

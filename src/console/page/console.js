@@ -94,5 +94,14 @@ function findWhileTyping(input) {
   });
 }
 
+/** What was done or refused comes with a new page, where a screen reader says only what has the focus. */
+function sayWhatWasDone() {
+  const told = document.querySelector('main > .notice');
+  if (told === null) return;
+  told.tabIndex = -1;
+  told.focus({ preventScroll: true });
+}
+
+sayWhatWasDone();
 for (const input of document.querySelectorAll('[data-finds]')) findWhileTyping(input);
 setTimeout(refresh, waitMs * (0.5 + Math.random()));
