@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { html } from 'hono/html';
+import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { hireStates, isResting } from '../hire/hire.ts';
 import { count } from '../in-words.ts';
 import {
@@ -105,7 +106,9 @@ erased.</p>
     const store = c.get('store');
     const seesSensitive = isRevealed && may(c.get('viewer'), 'operator', tenant);
     const [hire, writes, holds] = await Promise.all([
-      readHire(store, tenant, id),
+      readHire(store, tenant, id).catch((error: unknown) => {
+        throw isConnectorError(error, 'HIRE_UNKNOWN') ? noSuchHire(tenant, id) : error;
+      }),
       readHireWrites(store, tenant, id, seesSensitive),
       listHolds(store, { tenantId: tenant }),
     ]);
@@ -191,6 +194,15 @@ async function noteHire(c: Asked, tenantId: string, look: { what: string; isReve
   const isNew = look.isRevealed === true || !isRefresh(c);
   if (isNew) await noteLook(c.get('store'), { by, tenantId, of: { kind: 'job-candidate', id }, ...look });
   return id;
+}
+
+/** In the words of somebody who has no command line. */
+function noSuchHire(tenant: string, id: string): ConnectorError {
+  return rejected(
+    'HIRE_UNKNOWN',
+    `No hire of job candidate ${id} is known here. Somebody in a hiring stage is found when both sides are compared: ` +
+      `press Compare now on the page of ${tenant}. Somebody who was erased is not shown.`,
+  );
 }
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -311,7 +323,7 @@ const FACTS: Readonly<Record<string, string>> = {
   candidateId: 'candidate',
   onboardingCandidateId: 'enrolment',
   onboardingStatus: 'onboarding status',
-  enrolment: 'enrolments so far',
+  enrolment: 'number of the enrolment',
   traceId: 'trace',
   employeeId: 'employee ID',
   employeeNumber: 'employee number',

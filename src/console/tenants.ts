@@ -70,7 +70,7 @@ export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
 ${standsPart(line, overview, figures.get(tenantId))}
 ${section('figures', 'In numbers', figuresPart(line, figures.get(tenantId), answered))}
 </div>
-${observed.length === 0 ? '' : section('observed', 'Hired while it only observed', observedPart(c, tenantId, observed))}
+${observed.length === 0 ? '' : section('observed', 'Hired while it only observed', observedPart(c, line, observed))}
 ${section('acts', 'What you can do', actsPart(c, line))}`,
       { tenant: tenantId, above: html`<a href="/">Overview</a>` },
     );
@@ -184,7 +184,7 @@ function figuresPart(
 
 const MOST_SHOWN = 100;
 
-function observedPart(c: Asked, tenantId: string, hires: readonly ObservedHire[]): Html {
+function observedPart(c: Asked, { tenantId, onlyObserves }: TenantLine, hires: readonly ObservedHire[]): Html {
   const rows = hires
     .slice(0, MOST_SHOWN)
     .map(({ jobCandidateId, firstSeenAt, observed }) => [
@@ -193,16 +193,20 @@ function observedPart(c: Asked, tenantId: string, hires: readonly ObservedHire[]
       describeObserved(observed),
     ]);
   const credits = creditsOf(hires);
-  return html`<p>${count(hires.length, 'person', 'people')} were hired while this tenant only observed. Starting them
-costs at most ${count(credits, 'credit')}.</p>
+  return html`<p>Hired while this tenant only observed: ${count(hires.length, 'person', 'people')}. Starting them costs
+at most ${count(credits, 'credit')}.</p>
 ${table('Hired while it only observed', ['job candidate', 'first seen', 'would'], rows)}
 ${hires.length > MOST_SHOWN ? html`<p class="hint">The first ${MOST_SHOWN} of ${hires.length} are listed.</p>` : ''}
-${actForm(c, 'goLive', {
-  tenant: tenantId,
-  to: addressOf('tenants', tenantId, 'go-live'),
-  does: 'Start them',
-  body: html`<label>First seen on this day (UTC) or later<input type="date" name="since" required></label>`,
-})}`;
+${
+  onlyObserves === true
+    ? html`<p class="hint">They can be started once its file says <code>mode: live</code>.</p>`
+    : actForm(c, 'goLive', {
+        tenant: tenantId,
+        to: addressOf('tenants', tenantId, 'go-live'),
+        does: 'Start them',
+        body: html`<label>First seen on this day (UTC) or later<input type="date" name="since" required></label>`,
+      })
+}`;
 }
 
 function actsPart(c: Asked, line: TenantLine): Html {

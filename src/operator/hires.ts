@@ -363,9 +363,18 @@ function tellCalls({ intents }: HireRecords): Told[] {
     {
       at: decidedAt,
       kind: 'call',
-      text: `${verb}, attempt ${attempt}: ${outcome}${result === null ? '' : ` ${result}`}`,
+      text: [`${verb}, attempt ${attempt}: ${outcome}`, inWords(JSON.parse(result ?? 'null'))]
+        .filter(Boolean)
+        .join(', '),
     },
   ]);
+}
+
+/** A call's outcome: names and values, as `id 7, ref: connection hr, number 000126`. */
+function inWords(value: unknown): string {
+  if (value === null || typeof value !== 'object') return value === null ? '' : String(value);
+  const entries = Object.entries(value).filter(([, one]) => one !== null);
+  return entries.map(([name, one]) => `${name}${typeof one === 'object' ? ':' : ''} ${inWords(one)}`).join(', ');
 }
 
 function tellPlans({ plans }: HireRecords): Told[] {

@@ -145,6 +145,25 @@ test('the list of hires says whom each one waits for', async () => {
   expect(text).toContain(`an answer: <a href="/holds/${holdId}">`);
 });
 
+test('who was hired while a tenant observed is started once it no longer does', async () => {
+  const { store, signIn } = await openConsole();
+  await insertHires(store, [{ ...HIRE, state: 'before-go-live' }]);
+  const observed = JSON.stringify({ would: 'create', credits: 1 });
+  await store.kysely.updateTable('hires').set({ observed }).execute();
+  const visitor = await signIn();
+  const pageIn = async (mode: string): Promise<string> => {
+    const receives = JSON.stringify({ mode, webhooks: 'off' });
+    await store.kysely.updateTable('tenants').set({ receives }).execute();
+    return (await visitor.get('/tenants/acme')).text;
+  };
+  expect(await pageIn('live')).toMatch(
+    /Hired while this tenant only observed: 1 person.*action="\/tenants\/acme\/go-live"/s,
+  );
+  const observing = await pageIn('observe');
+  expect(observing).toContain('its file says <code>mode: live</code>');
+  expect(observing).not.toContain('/go-live');
+});
+
 test('a hire begins with the sentence that its command begins with, and tells its story and its values', async () => {
   const { store, holdId, signIn } = await withHold();
   const write = { recordId: '5012', target: 'employee', kind: 'create', foreignId: '4711' } as const;
@@ -279,7 +298,7 @@ test('streams show runs, what was left out with its reason, and conflicts that a
 
 test.each([
   ['/holds/ffffffff', 'There is no hold'],
-  ['/hires/acme/1', 'no hire of job candidate 1'],
+  ['/hires/acme/1', 'No hire of job candidate 1 is known here'],
   ['/hires/acme/%3Cimg%3E', '&lt;img&gt;'],
   ['/tenants/nobody', 'no tenant &quot;nobody&quot;'],
   ['/deliveries/acme/123', 'no delivery 123'],

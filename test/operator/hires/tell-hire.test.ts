@@ -24,7 +24,8 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   await updateHire(store, KEY, { onboarding_status: 'completed' });
   const pinned = { email: 'jane@example.com' };
   const intent = await openIntent(store, { ...KEY, verb: 'enrol:1', attempt: 1, pinned, budgetMs: 1 });
-  if (intent !== undefined) await decideIntent(store, intent, 'done', { id: 'enrolment-7' });
+  if (intent !== undefined)
+    await decideIntent(store, intent, 'done', { id: 'enrolment-7', ref: { connection: 'hr', number: 7 } });
   const code = 'MAPPING_INCOMPLETE';
   const { holdId } = await openHold(store, { ...KEY, code, message: 'Fill it in.', answers: ['retry'] });
   await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
@@ -37,7 +38,7 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
     expect.stringMatching(/^hire read as hired; opened, period 1/),
     'read onboarding is completed',
     'call enrol:1, attempt 1: about to be sent',
-    'call enrol:1, attempt 1: done {"id":"enrolment-7"}',
+    'call enrol:1, attempt 1: done, id enrolment-7, ref: connection hr, number 7',
     'hold MAPPING_INCOMPLETE: Fill it in.',
     'answer MAPPING_INCOMPLETE: retry, by ann',
     'hold MAPPING_INCOMPLETE closed',
