@@ -53,6 +53,7 @@ import {
 /** The list of hires, the story of one, and the explanation of its values. */
 export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
   const { act, log } = parts;
+  addFind(app, parts);
   app.get('/hires', async (c) => {
     const { tenantId, tenantIds } = await askedScope(c);
     const { state = '' } = c.req.query();
@@ -80,25 +81,6 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
 <div class="result" id="hires-part"
 data-live>${table('Hires, newest first', HEAD, shown.map(hireRow), { none })}${ways}${asOf()}</div>`,
       tenantId === undefined ? {} : { tenant: tenantId },
-    );
-  });
-
-  addAct(app, log, 'findHires', async ({ c, by, tenantId, form }) => {
-    const store = c.get('store');
-    await noteLook(store, { by, tenantId, what: 'hires by a name or number' });
-    const { hires, people } = await withTenant({ store, places: parts.places, tenantId }, (open) =>
-      findHiresByName(open, form.get('words') ?? ''),
-    );
-    const rows = (await viewHires(store, hires.slice(0, PAGE_ROWS))).map(hireRow);
-    return page(
-      c,
-      `Hires found in ${tenantId}`,
-      html`${findPart(c, tenantId)}
-<p>The hiring platform knows ${count(people, 'person', 'people')} with these words in name or address. Somebody without
-a hire was in no hiring stage when both sides were last compared (${tenantLink(tenantId)}: Compare now), or was
-erased.</p>
-<div class="result">${table('Hires, newest first', HEAD, rows, { none: 'None of them has a hire here.' })}</div>`,
-      { tenant: tenantId, above: tenantAndIts('hires', tenantId) },
     );
   });
 
@@ -163,6 +145,28 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
   addAct(app, log, 'revealFields', async ({ c, tenantId }) => {
     const id = await noteHire(c, tenantId, { what: 'why each value of a hire', isRevealed: true });
     return whyPage(c, tenantId, id, true);
+  });
+}
+
+/** Looks a person up by name or number; the answer is a list of their hires. */
+function addFind(app: ConsoleApp, { log, places }: ConsoleParts): void {
+  addAct(app, log, 'findHires', async ({ c, by, tenantId, form }) => {
+    const store = c.get('store');
+    await noteLook(store, { by, tenantId, what: 'hires by a name or number' });
+    const { hires, people } = await withTenant({ store, places, tenantId }, (open) =>
+      findHiresByName(open, form.get('words') ?? ''),
+    );
+    const rows = (await viewHires(store, hires.slice(0, PAGE_ROWS))).map(hireRow);
+    return page(
+      c,
+      `Hires found in ${tenantId}`,
+      html`${findPart(c, tenantId)}
+<p>The hiring platform knows ${count(people, 'person', 'people')} with these words in name or address. Somebody without
+a hire was in no hiring stage when both sides were last compared (${tenantLink(tenantId)}: Compare now), or was
+erased.</p>
+<div class="result">${table('Hires, newest first', HEAD, rows, { none: 'None of them has a hire here.' })}</div>`,
+      { tenant: tenantId, above: tenantAndIts('hires', tenantId) },
+    );
   });
 }
 

@@ -137,10 +137,8 @@ export type ListedHire = HireView & { waitsFor: string | null; question?: { hold
 export async function viewHires(store: Store, rows: readonly HireRow[]): Promise<ListedHire[]> {
   const named = (row: Record<'tenant_id' | 'job_candidate_id', string | null> & { period: number | null }): string =>
     `${row.tenant_id} ${row.job_candidate_id} ${row.period}`;
-  const { asked, sent } = await readWaits(
-    store,
-    rows.filter(({ state }) => state === 'open'),
-  );
+  const open = rows.filter(({ state }) => state === 'open');
+  const { asked, sent } = await readWaits(store, open);
   const questions = new Map(asked.map((one) => [named(one), { holdId: one.hold_id, code: one.code }]));
   const unconfirmed = new Set(sent.map(named));
   return rows.map((row) => {
@@ -363,16 +361,18 @@ function tellCalls({ intents }: HireRecords): Told[] {
     {
       at: decidedAt,
       kind: 'call',
-      text: [`${verb}, attempt ${attempt}: ${outcome}`, inWords(JSON.parse(result ?? 'null'))]
+      text: [`${verb}, attempt ${attempt}: ${outcome}`, inWords(JSON.parse(result ?? 'null') as Json)]
         .filter(Boolean)
         .join(', '),
     },
   ]);
 }
 
+type Json = string | number | boolean | null | { [name: string]: Json };
+
 /** A call's outcome: names and values, as `id 7, ref: connection hr, number 000126`. */
-function inWords(value: unknown): string {
-  if (value === null || typeof value !== 'object') return value === null ? '' : String(value);
+function inWords(value: Json): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? '');
   const entries = Object.entries(value).filter(([, one]) => one !== null);
   return entries.map(([name, one]) => `${name}${typeof one === 'object' ? ':' : ''} ${inWords(one)}`).join(', ');
 }
