@@ -4,7 +4,7 @@ import { insertHires } from '../../src/store/hires.ts';
 import { startWorld } from '../harness/world.ts';
 import { addTenant, openConsole } from './open-console.ts';
 
-test('a hire is found by a name or address that the hiring platform is asked for, and the words are not kept', async () => {
+test('a hire is found by a name that the hiring platform is asked for, and the words are not kept', async () => {
   const world = await startWorld({ temporalAddress: '127.0.0.1:1' });
   onTestFinished(() => world.close());
   const [one, two] = await world.applicants();
