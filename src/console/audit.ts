@@ -74,7 +74,11 @@ function addActs(app: ConsoleApp): void {
 <div class="result" id="audit-part" data-live>
 ${table('What people did, latest first', head, shown.map(actRow), { none: 'No act matches.' })}${ways}
 ${asOf()}</div>
-<p class="ways"><a class="button" href="${csvAddress(c, '/audit.csv')}">Save as CSV</a></p>`,
+<p class="ways"><a class="button" href="${csvAddress(c, '/audit.csv')}">Save as CSV</a>${
+        tenantId === undefined
+          ? ''
+          : html`<a class="button" href="${addressOf('audit', tenantId, 'writes')}">What was written</a>`
+      }</p>`,
       tenantId === undefined ? {} : { tenant: tenantId, above: tenantLink(tenantId) },
     );
   });

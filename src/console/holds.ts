@@ -4,7 +4,7 @@ import { unless } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import { employeeIn } from '../hire/hire.ts';
 import { messageParts } from '../hire/holds.ts';
-import { age, count } from '../in-words.ts';
+import { count } from '../in-words.ts';
 import { explainRecord } from '../operator/explain.ts';
 import {
   answerDoes,
@@ -27,10 +27,12 @@ import { type Asked, addAct, allow, askedScope, type ConsoleApp, may, mayDo, que
 import {
   actForm,
   addressOf,
+  ago,
   asOf,
   type Cell,
   type ConsoleParts,
   codeExplained,
+  codeWords,
   facts,
   filters,
   type Html,
@@ -179,7 +181,7 @@ function givenIn(holdId: string, fields: URLSearchParams): Given {
 type Aged = HoldView & { ageMs: number };
 
 function holdsTable(shown: readonly Aged[], choose: ((hold: Aged) => Cell) | undefined): Html {
-  const head = ['hold', 'reason', 'tenant', 'hire', 'state', 'waits for'];
+  const head = ['hold', 'reason', 'tenant', 'hire', 'state', 'asked'];
   return table(
     'Holds, oldest first',
     choose === undefined ? head : [...head, 'choose'],
@@ -191,11 +193,11 @@ function holdsTable(shown: readonly Aged[], choose: ((hold: Aged) => Cell) | und
 function holdRow(hold: Aged): Cell[] {
   return [
     html`<a href="${addressOf('holds', hold.holdId)}">${hold.holdId}</a>`,
-    hold.code,
+    html`<a href="/holds?code=${encodeURIComponent(hold.code)}">${codeWords(hold.code)}</a>`,
     tenantLink(hold.tenantId),
     hold.jobCandidateId === null ? '(tenant)' : hireLink(hold.tenantId, hold.jobCandidateId),
     html`<span class="badge ${hold.state === 'open' ? 'warn' : ''}">${hold.state}</span>`,
-    age(hold.ageMs),
+    ago(hold.ageMs),
   ];
 }
 
@@ -215,8 +217,8 @@ function manyPart(c: Asked, code: string, tenantId: string | undefined, shown: r
       : '';
   const buttons = plain.map(
     (answer) =>
-      html`<button name="answer" value="${answer}">${answer}</button><span
-class="hint">${answerDoes(answer, isOfHire)}</span>`,
+      html`<div class="inline"><button name="answer" value="${answer}">${answer}</button><span
+class="hint">${answerDoes(answer, isOfHire)}</span></div>`,
   );
   return html`<form role="none" method="get" action="/holds/answer">${holdsTable(shown, choose)}
 <fieldset class="many"><legend>One answer for all chosen holds, ${code}</legend>${buttons}</fieldset></form>`;

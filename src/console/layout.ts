@@ -88,15 +88,23 @@ function navigation(path: string, tenant: string | undefined): Html {
   return html`<nav aria-label="Parts of the console"><ul>${links}</ul></nav>`;
 }
 
+interface ActForm {
+  tenant?: string;
+  to: string;
+  does: string;
+  /** Of several buttons that do the same, a screen reader says which one this is. */
+  of?: string;
+  body?: Cell;
+  look?: string;
+}
+
 /** A form that performs an act; a viewer without the right sees why not. */
-export function actForm(
-  c: Asked,
-  name: ActName,
-  { tenant, to, does, body = '', look = '' }: { tenant?: string; to: string; does: string; body?: Cell; look?: string },
-): Cell {
+export function actForm(c: Asked, name: ActName, { tenant, to, does, of = '', body = '', look = '' }: ActForm): Cell {
   if (!mayDo(c, name, tenant)) return html`<span class="soft">${does}: not with your role</span>`;
   return html`<form role="none" method="post" action="${to}">
-    <input type="hidden" name="csrf" value="${c.get('viewer').csrf}">${body}<button class="${look}">${does}</button>
+    <input type="hidden" name="csrf" value="${c.get('viewer').csrf}">${body}<button class="${look}">${does}${
+      of === '' ? '' : html`<span class="hidden"> ${of}</span>`
+    }</button>
   </form>`;
 }
 

@@ -326,7 +326,9 @@ function alarmsOf({ alarms }: Overview): Cause[] {
 /** The subject of an alarm, as a link to its hire or tenant. */
 export function alarmSubject({ tenantId, subject }: Pick<Overview['alarms'][number], 'tenantId' | 'subject'>): Html {
   const [, id] = OF_HIRE.exec(subject) ?? [];
-  return id === undefined ? html`${tenantLink(tenantId)} ${subject}` : html`${hireLink(tenantId, id, subject)}`;
+  return id === undefined
+    ? html`${tenantLink(tenantId)} ${subject}`
+    : html`${tenantId}: ${hireLink(tenantId, id, `hire ${id}`)}`;
 }
 
 const HEAD = [

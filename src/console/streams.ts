@@ -224,7 +224,9 @@ far"></progress>
 
 function actsCell(c: Asked, tenant: string, stream: string, one: StreamStatus | undefined): Html {
   const form = (name: 'sync' | 'pauseStream' | 'resumeStream', verb: string, does: string): Cell =>
-    mayDo(c, name, tenant) ? actForm(c, name, { tenant, to: addressOf('streams', tenant, stream, verb), does }) : '';
+    mayDo(c, name, tenant)
+      ? actForm(c, name, { tenant, to: addressOf('streams', tenant, stream, verb), does, of: stream })
+      : '';
   const isHeld = one?.pausedBy !== undefined || one?.state === 'refused';
   return html`<div class="inline">${
     one?.state === 'running' ? '' : form('sync', 'sync', 'Sync now')

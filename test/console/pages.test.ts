@@ -164,6 +164,24 @@ test('who was hired while a tenant observed is started once it no longer does', 
   expect(observing).not.toContain('/go-live');
 });
 
+test('holds name their reason in words and when they were asked; no two buttons of a page have one name', async () => {
+  const { store, signIn } = await withHold();
+  await openHold(store, { ...HIRE, jobCandidateId: '5013', ...ambiguous });
+  for (const stream of ['jobs', 'candidates'])
+    await beginRun(store, { tenantId: 'acme', stream }, { runId: 'r1', full: false, firstPage: 0 });
+  const visitor = await signIn();
+  const { text: holds } = await visitor.get('/holds');
+  expect(holds).toContain('<th scope="col">asked</th>');
+  expect(holds).toMatch(/<a href="\/holds\?code=IDENTITY_AMBIGUOUS">Identity ambiguous</);
+  for (const path of ['/streams?tenant=acme', '/tenants/acme', '/holds?code=IDENTITY_AMBIGUOUS']) {
+    const { text } = await visitor.get(path);
+    const names = [...text.matchAll(/<button[^>]*>(.*?)<\/button>/gs)].map(([, name = '']) =>
+      name.replace(/<.*?>/g, ''),
+    );
+    expect([path, names]).toEqual([path, [...new Set(names)]]);
+  }
+});
+
 test('a hire begins with the sentence that its command begins with, and tells its story and its values', async () => {
   const { store, holdId, signIn } = await withHold();
   const write = { recordId: '5012', target: 'employee', kind: 'create', foreignId: '4711' } as const;
@@ -329,6 +347,7 @@ test('the audit trail is narrowed, paged without a loss, and saved as a file in 
   }
   expect(seen).toHaveLength(120);
   expect(new Set(seen).size).toBe(120);
+  expect((await visitor.get('/audit?tenant=acme')).text).toContain('href="/audit/acme/writes"');
   expect((await visitor.get('/audit?act=frozen')).text).toContain('No act matches');
   expect((await visitor.get('/audit?from=1970-01-02&to=1970-01-03')).text).toContain('No act matches');
   const csv = await visitor.get('/audit.csv?by=eve');
