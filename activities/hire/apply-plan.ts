@@ -107,11 +107,22 @@ async function apply(
   if (change.kind === 'create') return create(hire, change, sinceRead);
   if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
   if (change.kind === 'update') {
-    await updateEmployee(hire, change.employee, change.fields);
+    const { employee, fields: ofJob } = change;
+    const gone = await updateEmployee(hire, employee, ofJob).catch((error: unknown) =>
+      heldAsGone(hire, employee, error),
+    );
+    if (gone !== undefined) return gone;
     if (await isEndedSince(hire, change.employee, sinceRead)) return { verdict: 'stale' };
   }
   if (change.kind === 'link') await makeWhole(hire, change.employee, fields);
   return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
+}
+
+/** A transfer's employee whose record HR deleted, merged or gave to somebody else: a person says who they are now. */
+function heldAsGone({ ref: { jobCandidateId } }: HireContext, { id }: Employee, error: unknown): Held {
+  const isChanged = isConnectorError(error, 'RECORD_OF_ANOTHER');
+  if (!isChanged && !isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
+  return held('LINK_NOT_FOUND', { jobCandidateId, employeeId: id, employeeIds: [id], isChanged });
 }
 
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {

@@ -82,17 +82,17 @@ export const answers = {
   'same-employee': {
     does: 'Uses the employee of the other hire for this one; creates nothing.',
     next: 'same',
-    decides: (_, { at }) => ({ person: 'same-employee', personAt: at }),
+    decides: (_, { at }) => ({ person: 'same-employee', personAt: at, link: undefined }),
   },
   transfer: {
     does: 'Gives the new job to the employee of the other hire.',
     next: 'same',
-    decides: (_, { at }) => ({ person: 'transfer', personAt: at }),
+    decides: (_, { at }) => ({ person: 'transfer', personAt: at, link: undefined }),
   },
   'new-employment': {
     does: 'Creates a second employee record for this person.',
     next: 'same',
-    decides: (_, { at }) => ({ person: 'new-employment', personAt: at }),
+    decides: (_, { at }) => ({ person: 'new-employment', personAt: at, link: undefined }),
   },
   'here-too': {
     does: 'Creates an employee in this HR system as well.',

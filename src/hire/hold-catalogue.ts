@@ -9,7 +9,7 @@ type RefusedEnd = OfHire & { onboardingCandidateIds: string[]; refusal: string; 
 type Ambiguity = OfHire & { reason: string; keys: string[]; employeeIds: string[] };
 type Refused = { onboardingCandidateId: string; refusal: string; status: string | null };
 type Misfit = OfHire & { onboardingCandidateId: string; misfit: string };
-type Named = OfHire & { employeeId: string };
+type Named = OfHire & { employeeId: string; employeeIds?: string[]; isChanged?: boolean };
 
 /** Both sides changed the same fields, and the mapping says that a person decides. */
 const conflicts = {
@@ -356,11 +356,11 @@ export const holdCatalogue = {
   LINK_NOT_FOUND: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
-    what: ({ jobCandidateId, employeeId }: Named) =>
-      `The HR system has no employee ${employeeId} to link to job candidate ${jobCandidateId}.`,
+    what: ({ jobCandidateId, employeeId: id, isChanged }: Named) =>
+      `The HR system has no employee ${id}${isChanged ? ' of our reference' : ''} for job candidate ${jobCandidateId}.`,
     told: ({ jobCandidateId }: OfHire) =>
       `The HR system does not have the employee who was named for job candidate ${jobCandidateId}.`,
-    asks: 'Answer link with the id of the right one.',
+    asks: 'Answer link with the id of the right one, or create if the HR system has none.',
   },
   LINK_OTHER_NAME: otherName,
   CREATE_UNKNOWN: {

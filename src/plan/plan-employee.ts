@@ -99,10 +99,12 @@ export function isGivenUp({ own, before }: Pick<KnownPerson, 'own' | 'before'>, 
 }
 
 /** The change that needs no reading of the HR system, because the employee is known. */
-function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions): Change | undefined {
+function changeAtHand({ own, before, ofJob }: KnownPerson, { person, link, notThese }: Decisions): Change | undefined {
   // If another hire took over this hire's own employee, a transfer brings them back, with this hire's job.
   if (own !== undefined && own.id !== before?.id) return { kind: 'link', employee: own };
   if (before === undefined || person === 'new-employment') return undefined;
+  // Somebody looked at the record of before, and it is not the person's, or no longer there.
+  if (link !== undefined || notThese.has(before.id)) return undefined;
   if (person === 'same-employee') return { kind: 'link', employee: before };
   return { kind: 'update', employee: before, fields: ofJob };
 }

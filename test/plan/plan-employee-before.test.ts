@@ -44,10 +44,10 @@ describe('a former worker who is hired again', () => {
       'EMPLOYEE_OF_ANOTHER',
     ],
     [
-      'the decision for the old record goes before a name by hand',
+      'gets a record named by hand once the old one is not theirs any more',
       rehired,
       { person: 'same-employee', link: '7' },
-      'link 3',
+      'link 7',
     ],
     ['a record that an earlier try of this hire made', { ...rehired, own: inHr('9') }, again, 'link 9'],
     [

@@ -3,6 +3,7 @@ import type { ActivityDeps } from '../../../activities/connections.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { knownIn } from '../../../src/hire/hire.ts';
+import { held } from '../../../src/hire/holds.ts';
 import { employedAs } from '../../store/known-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
@@ -70,6 +71,52 @@ test.each(kinds)(
     expect(await shown(id)).toMatchObject({ employeeId: (await row(id))?.employee_number });
   },
 );
+
+/** Somebody moves to a second job while HR merged their record into 700. */
+async function movedWhileMerged(database?: (typeof kinds)[number]) {
+  const world = await employPerson({ ...(database && { database }) });
+  const { change, employeeId, begin, applyFor, employOnce, answerAs, refOf } = world;
+  await change(`update employees set id = 700 where id = ${employeeId}`);
+  const second = await begin(await applyFor(0));
+  const ref = await refOf(second);
+  await answerAs(ref, await employOnce(second), 'transfer');
+  return { ...world, second, ref, employSecond: () => employOnce(second) };
+}
+
+test.each(kinds)(
+  'a job for somebody whose record HR merged goes to the one that a person names, in %s',
+  async (kind) => {
+    const { employSecond, answerAs, ref, employees, employeeId, second, row } = await movedWhileMerged(kind);
+    const asked = await employSecond();
+    expect(asked).toMatchObject({ hold: { code: 'LINK_NOT_FOUND', details: { employeeId } } });
+    const before = await employees();
+    await answerAs(ref, asked, 'link', '700');
+    expect(await employSecond()).toMatchObject({ verdict: 'employee' });
+    const [after] = await employees();
+    expect(await employees()).toHaveLength(before.length);
+    expect(after?.title).not.toBe(before[0]?.title);
+    expect(await row(second)).toMatchObject({ employee_id: '700' });
+  },
+);
+
+test('a job for somebody whose record HR deleted gets a new one once a person says so', async () => {
+  const { employSecond, answerAs, ref, change, employees, employeeId, second, row } = await movedWhileMerged();
+  await change('delete from employees where id = 700');
+  await answerAs(ref, await employSecond(), 'create');
+  expect(await employSecond()).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toHaveLength(1);
+  expect((await row(second))?.employee_id).not.toBe(employeeId);
+});
+
+test('whoever says after another id was named that the person moves to the record of before is heard', async () => {
+  const { employSecond, answerAs, ref, change, employeeId, second, row } = await movedWhileMerged();
+  await answerAs(ref, await employSecond(), 'link', '999');
+  expect(await employSecond()).toMatchObject({ hold: { code: 'LINK_NOT_FOUND', details: { employeeId: '999' } } });
+  await change(`update employees set id = ${employeeId} where id = 700`);
+  await answerAs(ref, held('PERSON_HIRED_BEFORE', { jobCandidateId: second, other: ref }), 'transfer');
+  expect(await employSecond()).toMatchObject({ verdict: 'employee' });
+  expect(await row(second)).toMatchObject({ employee_id: employeeId });
+});
 
 test('a number that the HR system gives after the create is what the partner is told', async () => {
   const { finishOnce, shown, row, id, fleet } = await employed();
