@@ -3,6 +3,7 @@ import { ConnectorError, isConnectorError, unless } from '../../src/errors.ts';
 import {
   type Employee,
   type EmployeeFields,
+  type FindKey,
   followedStates,
   type HireRef,
   isSameHire,
@@ -12,7 +13,7 @@ import {
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { normalized } from '../../src/in-words.ts';
-import type { Employed, Person, Refusal } from '../../src/person/person.ts';
+import { type Employed, NAMESAKE, type Person, type Refusal } from '../../src/person/person.ts';
 import { lastRestoredAt } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { findHireRow } from '../../src/store/hires.ts';
@@ -22,7 +23,7 @@ import { readClock, type Store } from '../../src/store/open-store.ts';
 import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, foreseePerson, type Outcome } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
-import { identityKeys, isFormer } from './read-employee.ts';
+import { identityKeys, isFormer, namesakeKeys } from './read-employee.ts';
 import { type HireContext, personOf, REHIRE_VERB } from './with-hire.ts';
 import type { Once } from './write-once.ts';
 
@@ -144,7 +145,8 @@ export async function whileNobodyElse(
   const { store, ref } = hire;
   await assertShownSinceRestore(hire);
   const holder = randomUUID();
-  const waits = await keepOthersOut(hire, fields, holder);
+  const keys = [...identityKeys(fields), ...namesakeKeys(hire.connection.tenant, fields)];
+  const waits = await keepOthersOut(hire, keys, holder);
   if (waits !== undefined) return waits;
   try {
     const once = await create();
@@ -183,19 +185,20 @@ export async function keepOutWhilePending(hire: HireContext): Promise<void> {
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   if (change === 'purged' || change.kind !== 'create') return;
   // Another hire of this person may be creating already, but this hire's create cannot be taken back.
-  await keepOthersOut(hire, change.fields, randomUUID()).catch(unless('IDENTITY_LEASED'));
+  await keepOthersOut(hire, identityKeys(change.fields), randomUUID()).catch(unless('IDENTITY_LEASED'));
 }
 
 /** Returns the hold if this hire must wait for another's pending create. @throws ConnectorError IDENTITY_LEASED */
-async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: string): Promise<Held | undefined> {
+async function keepOthersOut(hire: HireContext, known: readonly FindKey[], holder: string): Promise<Held | undefined> {
   const { store, ref, row, connection, deps } = hire;
   // Hashes of the keys, folded as the HRIS kinds compare text; the values themselves are never stored.
-  const keys = identityKeys(fields).map((key) => {
-    const words = key.by === 'email' ? [key.value] : [key.givenName, key.familyName, key.birthDate];
+  const keys = known.map((key) => {
+    const isName = 'fullName' in key;
+    const words =
+      'value' in key ? [key.value] : isName ? [key.fullName] : [key.givenName, key.familyName, key.birthDate];
     const folded = words.map((text) => normalized(text, 'NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
-    return createHmac('sha256', store.installationId)
-      .update(JSON.stringify([key.by, ...folded]))
-      .digest('base64url');
+    const hash = createHmac('sha256', store.installationId).update(JSON.stringify([key.by, ...folded]));
+    return `${isName ? NAMESAKE : ''}${hash.digest('base64url')}`;
   });
   if (keys.length === 0) return undefined;
   // A request is sent within two deadlines of the reading and ends within a third; after that, reads may lag.
@@ -209,7 +212,7 @@ async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: 
     code: 'IDENTITY_LEASED',
     action: 'retry',
     message:
-      'An employee with the same e-mail, or the same name and birth date, is being created for ' +
+      'An employee with the same e-mail or the same name is being created for ' +
       `${nameHire(other)}. Nothing is created here until the HR system shows the result; then this hire ` +
       'continues by itself. If it does not, see what the other hire is waiting for.',
     retryAfterMs: Math.ceil(waitMs) + 50,

@@ -222,16 +222,19 @@ export async function readFindings(
     // A hit by our own reference is decisive; later rungs cannot contradict it.
     if (key.by === 'reference' && found.kind === 'one') break;
   }
-  const name = tenant.policies.identity.sameName === 'ask' ? nameOf(fields) : undefined;
+  const [name] = namesakeKeys(tenant, fields);
   if (name === undefined || findings.some(({ found }) => found.kind !== 'none')) return findings;
   return [...findings, { by: name.by, found: await hris.employees.find(name, AbortSignal.timeout(LOOK_MS)) }];
 }
 
-function nameOf({ name, familyName, givenName, birthDate }: EmployeeFields): FindKey | undefined {
+/** The key that finds namesakes, if the tenant asks about them. */
+export function namesakeKeys({ policies }: Connection['tenant'], fields: EmployeeFields): FindKey[] {
+  const { name, familyName, givenName, birthDate } = fields;
   const born = typeof birthDate === 'string' ? { birthDate } : {};
-  if (typeof name === 'string') return { by: 'name', fullName: name, ...born };
-  if (typeof familyName !== 'string' || typeof givenName !== 'string') return undefined;
-  return { by: 'name', fullName: `${givenName} ${familyName}`, parts: { familyName, givenName }, ...born };
+  if (policies.identity.sameName !== 'ask') return [];
+  if (typeof name === 'string') return [{ by: 'name', fullName: name, ...born }];
+  if (typeof familyName !== 'string' || typeof givenName !== 'string') return [];
+  return [{ by: 'name', fullName: `${givenName} ${familyName}`, parts: { familyName, givenName }, ...born }];
 }
 
 /** Keys that identify a human, no matter who hires them. */

@@ -310,14 +310,21 @@ function create(
   };
 }
 
-function isInForce({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
-  return until > now || unsettled(hire) !== undefined;
+/** Begins the key of a name alone: somebody else may have that name, so they do not wait for days. */
+export const NAMESAKE = 'name ';
+
+function isInForce(one: Creating, facts: Facts): boolean {
+  return one.until > facts.now || outcomeOf(one, facts) !== undefined;
+}
+
+function outcomeOf({ key, hire }: Creating, { unsettled }: Facts): ReturnType<Facts['unsettled']> {
+  return key.startsWith(NAMESAKE) ? undefined : unsettled(hire);
 }
 
 /** The create may take days: somebody must finish it in the HR system, or report its outcome. */
-function isPending({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
-  const outcome = unsettled(hire);
-  return outcome === 'done' || (outcome === 'open' && until <= now);
+function isPending(one: Creating, facts: Facts): boolean {
+  const outcome = outcomeOf(one, facts);
+  return outcome === 'done' || (outcome === 'open' && one.until <= facts.now);
 }
 
 function settled(person: Person, hire: HireRef, until: number, holder?: string): Person {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Creating, PersonEvent } from '../../src/person/person.ts';
+import { type Creating, NAMESAKE, type PersonEvent } from '../../src/person/person.ts';
 import { ada, after, change, employed, hireOf, inHr, OPEN, person } from './people.ts';
 
 const own = hireOf('5012');
@@ -154,6 +154,14 @@ describe('while somebody is made', () => {
     });
     expect(after(other, { kind: 'lapse' }, { unsettled })).toEqual(other);
     expect(after(other, { kind: 'lapse' }).creating).toEqual([]);
+  });
+
+  test('a name alone keeps others out for a while only, whatever becomes of the create', () => {
+    const unsettled = () => 'done' as const;
+    const others = (until: number) => [person({ creating: [making(`${NAMESAKE}ada`, second, until)] }, bob)];
+    const ask = (until: number) => change(person(), create([`${NAMESAKE}ada`]), { others: others(until), unsettled });
+    expect(ask(120)).toMatchObject({ refusal: { reason: 'creating', isPending: false, waitMs: 20 } });
+    expect(ask(100)).toMatchObject({ kind: 'changed' });
   });
 
   test('an attempt that stood still does not end what a later one has', () => {

@@ -6,6 +6,9 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { kinds } from '../../store/stores.ts';
+import { employPerson } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 const BORN = 'fields:\n  birthDate: { from: candidate.dateOfBirth, transform: [date], sensitive: true }\n';
@@ -102,3 +105,39 @@ async function readTable(url: string) {
     await close();
   }
 }
+
+/** Two candidates of one name, with an e-mail each; the second is hired while the first one's employee is made. */
+async function twoAtOnce(database: (typeof kinds)[number], policies?: string) {
+  const world = await employPerson({ database, ...(policies === undefined ? {} : { policies }) });
+  const { control, partner } = world.fleet.sandbox;
+  const fields = { firstName: 'Ada', lastName: 'Byron' };
+  for (const { candidateId } of (await listApplicants(partner)).slice(0, 2))
+    await control.act('editCandidate', { candidateId, fields });
+  const [first, second] = [await world.begin(), await world.begin()];
+  let meanwhile: unknown;
+  await world.employOnce(first, (hris) => ({
+    ...hris,
+    employees: {
+      ...hris.employees,
+      async create(...given) {
+        meanwhile = await world.employOnce(second).catch((error: unknown) => error);
+        return hris.employees.create(...given);
+      },
+    },
+  }));
+  const employed = async () => (await world.employees()).length - 1;
+  return { meanwhile, employed, later: () => world.employOnce(second) };
+}
+
+test.each(kinds)('a namesake who is hired at the same moment is asked about, too, in %s', async (database) => {
+  const { meanwhile, employed, later } = await twoAtOnce(database);
+  expect(meanwhile).toMatchObject({ code: 'IDENTITY_LEASED', action: 'retry' });
+  expect(await employed()).toBe(1);
+  expect(await later()).toMatchObject({ hold: { code: 'IDENTITY_AMBIGUOUS', details: { reason: 'same-name' } } });
+});
+
+test('a namesake who counts as somebody else waits for nobody', async () => {
+  const { meanwhile, employed } = await twoAtOnce('sqlite', 'identity: { sameName: create }');
+  expect(meanwhile).toMatchObject({ verdict: 'employee' });
+  expect(await employed()).toBe(2);
+});
