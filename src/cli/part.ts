@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { boundHeapGrowth } from '../../activities/heap-growth.ts';
+import { within } from '../within.ts';
 import { example, placesOf, port } from './command.ts';
 
 /** `supervise` sets it for its children: when their channel closes, the parent is gone. */
@@ -45,6 +46,17 @@ export function whenStopped(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** How long a part may go on starting once it should end, ms: with its closing, less than five seconds. */
+const START_MS = 300;
+
+/**
+ * The part once it is up. Undefined if it should end before: a start can wait a minute for a migration, and longer for
+ * a server that hangs, and is left there.
+ */
+async function untilUp<Part>(stop: AbortSignal, starting: Promise<Part>): Promise<Part | undefined> {
+  return Promise.race([starting, whenStopped(stop).then(() => within(START_MS, starting))]);
+}
+
 /** A supervised part's message to its parent once it listens: addresses and ids by name. */
 export const Announcement = z.object({ kind: z.literal('listening'), facts: z.record(z.string(), z.string()) });
 export type Announcement = z.infer<typeof Announcement>;
@@ -79,7 +91,8 @@ function defineServe(command: Command): void {
 async function runServe(options: ServeOptions, command: Command): Promise<void> {
   const stop = stopSignal();
   const { runReceiver } = await import('../app-receiver.ts');
-  const receiver = await runReceiver({ ...(await placesOf(command)), ...options });
+  const receiver = await untilUp(stop, runReceiver({ ...(await placesOf(command)), ...options }));
+  if (receiver === undefined) return;
   announce({ webhooks: receiver.url, health: receiver.healthUrl });
   await Promise.race([whenStopped(stop), receiver.failed]);
   await receiver.close();
@@ -101,7 +114,8 @@ async function runWorkerCommand(options: { healthPort?: number }, command: Comma
   keepHeapSmall();
   const stop = stopSignal();
   const { runWorker } = await import('../app.ts');
-  const worker = await runWorker({ ...(await placesOf(command)), ...options });
+  const worker = await untilUp(stop, runWorker({ ...(await placesOf(command)), ...options }));
+  if (worker === undefined) return;
   announce({ health: worker.healthUrl });
   // A worker that fails ends the process with its error, and its supervisor starts it again.
   await Promise.race([whenStopped(stop), worker.failed]);

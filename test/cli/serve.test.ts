@@ -1,5 +1,6 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
 import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -64,6 +65,24 @@ test('a receiver told to stop answers what it holds and ends with 0', async () =
   expect(await send(url, 1)).toBe(200);
   serve.child.kill('SIGTERM');
   expect((await serve.exited).code).toBe(0);
+});
+
+test.each(['serve', 'worker'])('a %s that is told to stop while its start hangs ends with 0', async (part) => {
+  const asked = Promise.withResolvers<void>();
+  const silent = createServer(() => asked.resolve());
+  onTestFinished(() => void silent.close());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const started = startCli([part, '--tenants', tenants, '--data', data, '--health-port', '0'], {
+    HIREBRIDGE_STORE_URL: `postgres://nobody@${at}/store?connect_timeout=60`,
+    HIREBRIDGE_PORT: '0',
+    TEMPORAL_ADDRESS: at,
+  });
+  await asked.promise;
+  started.child.kill('SIGTERM');
+  const { code, stderr } = await started.exited;
+  expect([code, stderr]).toEqual([0, '']);
 });
 
 test('health pages say when the receiver is ready and count without naming anyone', async () => {
