@@ -346,6 +346,20 @@ async function lostAmong(suspects: readonly UnderWay[], settings: pg.ClientConfi
   }
 }
 
+/** Whether a pooler is between this process and the server: it names the server's processes in its own way. */
+export async function isPooled(url: string): Promise<boolean> {
+  const client = createConnection(url, ASK_MS);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own');
+    return rows[0]?.own !== processOf(client);
+  } catch (error) {
+    throw unreachable(error);
+  } finally {
+    client.drop();
+  }
+}
+
 /** The server process of a connection, as named by the server at its start. */
 function processOf(client: Client): number {
   return Number((client as unknown as { processID: number | null }).processID);

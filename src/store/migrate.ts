@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError, rejected } from '../errors.ts';
-import { type Database, openDatabase, withBounds } from '../sql/open-database.ts';
+import { type Database, isPooled, openDatabase, withBounds } from '../sql/open-database.ts';
 
 /** `never` and `if-empty` are for commands that only read: they leave existing tables as they are. */
 export type Migrate = 'always' | 'if-empty' | 'never';
@@ -55,14 +55,14 @@ export async function bringUpToDate<T>(url: string, database: Database<T>, migra
   const { pending, isEmpty } = compared;
   if (pending.length === 0) return;
   if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) throw isEmpty ? storeEmpty() : storeTooOld();
-  if (!(await mayMigrate(database))) return waitForMigration(database);
+  if (!(await mayMigrate(database)) || (await cannotLock(url, database))) return waitForMigration(database);
   await runAll(url, database);
 }
 
 /**
  * Updates the tables and grants these roles their rights; returns the migrations that were pending. With `isDry` it
  * changes nothing.
- * @throws ConnectorError as above, and STORE_NOT_OURS if this role may not
+ * @throws ConnectorError as above, STORE_NOT_OURS if this role may not, and STORE_POOLED
  */
 export async function migrateStore(url: string, roles: Roles, isDry: boolean): Promise<PendingMigration[]> {
   const database = openDatabase<never>(url, { ownerOnly: true, poolSize: 2 });
@@ -70,6 +70,7 @@ export async function migrateStore(url: string, roles: Roles, isDry: boolean): P
     const { pending } = await compare(database);
     if (isDry) return pending;
     if (!(await mayMigrate(database))) throw storeNotOurs();
+    if (pending.length > 0 && (await cannotLock(url, database))) throw storePooled();
     if (pending.length > 0) await runAll(url, database);
     await grantRoles(database, roles);
     return pending;
@@ -111,6 +112,14 @@ async function mayMigrate<T>({ kysely, kind }: Database<T>): Promise<boolean> {
   return rows[0]?.may === true;
 }
 
+/**
+ * A pooler in transaction mode gives each statement another session. A lock of the session is then never given back,
+ * and processes that start together wait for each other for ever. Nothing tells its mode.
+ */
+async function cannotLock<T>(url: string, { kind }: Database<T>): Promise<boolean> {
+  return kind === 'postgres' && (await isPooled(url));
+}
+
 async function waitForMigration<T>(database: Database<T>): Promise<void> {
   for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await pause(PAUSE_MS))
     if ((await compare(database).catch(unlessDenied))?.pending.length === 0) return;
@@ -118,8 +127,9 @@ async function waitForMigration<T>(database: Database<T>): Promise<void> {
     code: 'STORE_NOT_MIGRATED',
     action: 'retry',
     message:
-      'The tables of the store are older than this hirebridge, and the role of this process may not change them. ' +
-      'Run this version of `hirebridge migrate` with the role that owns them.',
+      'The tables of the store are older than this hirebridge, and this process may not change them: its role does ' +
+      'not own them, or a pooler is in between. Run this version of `hirebridge migrate` with the role that owns ' +
+      "them, at the server's own address.",
   });
 }
 
@@ -233,8 +243,17 @@ function storeLocked(): ConnectorError {
 function storeNotOurs(): ConnectorError {
   return rejected(
     'STORE_NOT_OURS',
-    'The role in HIREBRIDGE_STORE_URL does not own the tables of the store, so it cannot change them. ' +
-      'Run this command with the address of the role that made them.',
+    'The role in HIREBRIDGE_STORE_URL may not change the tables of the store. Run this command with the address of ' +
+      'the role that made them. If there are none yet, `grant create on schema SCHEMA to ROLE`, for the first schema ' +
+      'of its search_path that exists.',
+  );
+}
+
+function storePooled(): ConnectorError {
+  return rejected(
+    'STORE_POOLED',
+    'HIREBRIDGE_STORE_URL names a pooler (PgBouncer, for example), and a change of the tables needs a session of its ' +
+      'own. Run this command with the address of the Postgres server itself.',
   );
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -40,6 +41,34 @@ test('a process whose role may not change tables waits until they are made by th
     code: '42501',
   });
   await expect(migrateStore(worker, {}, false)).rejects.toMatchObject({ code: 'STORE_NOT_OURS' });
+});
+
+/** The database as behind a pooler, which gives each client the number of no server process. */
+async function pooled(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const pooler = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    server.on('error', () => client.destroy()).on('close', () => client.destroy());
+    client.on('error', () => server.destroy()).pipe(server);
+    server.on('data', (bytes) => {
+      const at = bytes.indexOf('K\0\0\0\x0c', 0, 'latin1');
+      if (at >= 0) bytes.writeInt32BE(1, at + 5);
+      client.write(bytes);
+    });
+  });
+  onTestFinished(() => void pooler.close());
+  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve));
+  return Object.assign(new URL(url), { port: (pooler.address() as AddressInfo).port }).href;
+}
+
+test('tables are changed at the server itself, and processes behind a pooler wait for that', async () => {
+  const { url } = await createDatabase();
+  const behind = await pooled(url);
+  await expect(migrateStore(behind, {}, false)).rejects.toMatchObject({ code: 'STORE_POOLED' });
+  const opening = openStore(behind);
+  await migrateStore(url, {}, false);
+  await (await opening).close();
+  await expect(migrateStore(behind, {}, false)).resolves.toEqual([]);
 });
 
 test('the role of a worker adds to the audit trail, and changes and deletes nothing of it', async () => {
