@@ -60,6 +60,9 @@ function lacksOf(made: string): string[] {
   const keeping = pods.filter(({ volumes }) => volumes.some((one) => one.name === 'data' && !('emptyDir' in one)));
   const kept = keeping.flatMap((pod) => pod.containers.map(({ name }) => name)).toSorted();
   if (made.includes('hirebridge-data') && kept.join() !== 'console,worker') return [`${kept.join()} keep the data`];
+  const temporals = pods.filter((pod) => /TEMPORAL_|"name":"temporal"/.test(JSON.stringify(pod)));
+  const asking = temporals.flatMap((pod) => pod.containers.map(({ name }) => name));
+  if (asking.some((name) => name === 'serve' || name === 'migrate')) return [`${asking.join()} have Temporal's keys`];
   return containers.flatMap(({ name, args, ...has }) => {
     const isServed = name === 'serve' || args.includes('0.0.0.0');
     const needs = ['resources', ...(isServed ? ['readinessProbe'] : []), ...(name === 'serve' ? ['lifecycle'] : [])];

@@ -47,6 +47,8 @@ securityContext:
 - { name: HIREBRIDGE_HOST, value: 0.0.0.0 }
 - { name: HIREBRIDGE_HEALTH_HOST, value: 0.0.0.0 }
 - { name: LOG_FORMAT, value: json }
+{{- /* The others need no Temporal, and get no key of it. */}}
+{{- if has .part (list "worker" "console") }}
 - name: TEMPORAL_ADDRESS
   value: {{ required "temporal.address names the Temporal server" .root.Values.temporal.address | quote }}
 - name: TEMPORAL_NAMESPACE
@@ -63,6 +65,7 @@ securityContext:
 - { name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /etc/hirebridge/temporal/ca.crt }
 {{- end }}
 {{- end }}
+{{- end }}
 {{- range $name, $value := .root.Values.env }}
 - name: {{ $name }}
   value: {{ $value | quote }}
@@ -73,10 +76,10 @@ securityContext:
 - { name: data, mountPath: /data }
 - { name: tmp, mountPath: /tmp }
 - { name: tenants, mountPath: /etc/hirebridge/tenants, readOnly: true }
-{{- if or .Values.secrets.secretName .Values.secrets.volume }}
+{{- if or .root.Values.secrets.secretName .root.Values.secrets.volume }}
 - { name: secrets, mountPath: /etc/hirebridge/secrets, readOnly: true }
 {{- end }}
-{{- if .Values.temporal.tlsSecretName }}
+{{- if and .root.Values.temporal.tlsSecretName (has .part (list "worker" "console")) }}
 - { name: temporal, mountPath: /etc/hirebridge/temporal, readOnly: true }
 {{- end }}
 {{- end }}
@@ -104,9 +107,9 @@ securityContext:
 - name: secrets
   secret: { secretName: {{ .Values.secrets.secretName }}, defaultMode: 0440 }
 {{- end }}
-{{- with .Values.temporal.tlsSecretName }}
+{{- if and .Values.temporal.tlsSecretName (has $part (list "worker" "console")) }}
 - name: temporal
-  secret: { secretName: {{ . }}, defaultMode: 0440 }
+  secret: { secretName: {{ .Values.temporal.tlsSecretName }}, defaultMode: 0440 }
 {{- end }}
 {{- end }}
 {{- end }}
