@@ -1,11 +1,14 @@
+import { draftAccess } from './draft-access.ts';
+import { draftList, SINCE, SIZE } from './draft-list.ts';
 import {
   type Field,
-  isObject,
   type Json,
+  lettersOf,
   listOf,
   type OpenApiDocument,
   type Operation,
   readOpenApi,
+  spelled,
   typeOf,
   unreadable,
 } from './openapi-document.ts';
@@ -18,6 +21,7 @@ export interface Draft {
 
 /** hirebridge's field names, and the names that others use, letters only. */
 const SYNONYMS: Readonly<Record<string, RegExp>> = {
+  name: /^(full|display)name$/,
   givenName: /^(given|first)(name)?$|^forename$/,
   familyName: /^(family|last)(name)?$|^surname$/,
   workEmail: /^(work|business|company|corporate)e?mail(address)?$/,
@@ -25,17 +29,19 @@ const SYNONYMS: Readonly<Record<string, RegExp>> = {
   userName: /^(user|login)name$/,
   phone: /^(mobile|phone|mobilephone|phonenumber|mobilenumber|mobilephonenumber|cell)$/,
   title: /^(job|position|employment)?title$|^position$/,
-  startDate: /^(start|hire|hiring|joining|entry|employmentstart)date$|^dateof(joining|hire|entry)$|^hiredon$/,
+  startDate:
+    /^(start|hir(e|ing)|joining|entry|employmentstart)date$|^dateof(joining|hire|entry)$|^(hired|start(ed|s)|joined)on$/,
   birthDate: /^(birthdate|dateofbirth|birthday|born(on)?|dob)$/,
   department: /^department(name)?$/,
   city: /^(city|town|locality)$/,
   country: /^country(code)?$/,
 };
-const NO_SERVER = 'https://document.invalid';
 const NUMBER = /^(employee|staff|personnel|worker|payroll)(number|no|code)$|^badge(number)?$/;
+/** Says what it means only together with what it is in. */
+const VAGUE = /^(id|name|code|type|kind|value|number|label|key)$/i;
 const REFERENCE = /^(external|foreign|client|partner|source)(id|ref|reference|key)$|^customfield.*reference$/;
 const VERSION = /^(version|etag|revision|lockversion)$/;
-const STAMP = /^(updated|modified|changed|lastmodified|lastupdated|lastchanged)(at|on|date)?$/;
+const STAMP = /^(last)?(updated|modified|changed)(at|on|date|datetime|time)?$/;
 const PEOPLE = /^(employees|employee|staff|workers|persons|people|users|members|user|records)$/i;
 
 /** @throws ConnectorError OPENAPI_UNREADABLE */
@@ -45,6 +51,7 @@ export function draftFromOpenApi(text: string, chosen?: string): Draft {
   return new Drafter(document, collection).draft();
 }
 
+const USUAL = 'application/json';
 const NO_FIELDS = 'and all others: the document shows none';
 const OTHER_NAME = 'have another name there; the names here are a guess';
 
@@ -77,6 +84,10 @@ class Drafter {
   readonly #item: string;
   readonly #notes: string[] = [];
   readonly #options: Record<string, Json> = {};
+  /** The type of what is sent, if it is another than usual. */
+  readonly #contentType: string | undefined;
+  /** Places of the fields, by their names here. */
+  readonly #places = new Map<string, string>();
 
   constructor(document: OpenApiDocument, collection: string) {
     this.#document = document;
@@ -84,6 +95,8 @@ class Drafter {
     const item = document.itemBelow(collection);
     if (item === undefined) throw unreadable(`There is no path for one person below ${collection} in this document.`);
     this.#item = item;
+    const { type } = document.bodySchema(document.operation(collection, 'post'));
+    this.#contentType = type !== USUAL && /json|urlencoded/.test(type) ? type : undefined;
   }
 
   draft(): Draft {
@@ -94,29 +107,41 @@ class Drafter {
     const read = this.#document.operation(this.#item, 'get');
     const fields = this.#document.fieldsOf(this.#document.bodyOf(create));
     const shown = this.#document.fieldsOf(this.#document.wrapped(this.#document.answerOf(read)).schema);
-    const known = [...shown, ...fields.filter(({ place }) => !shown.some((one) => same(one.place, place)))];
+    const known = [
+      ...shown,
+      ...fields.filter(({ place }) => !shown.some((one) => spelled(one.place) === spelled(place))),
+    ];
     const record = this.#record(known);
     const tellsVersion = record['version'] === undefined && this.#document.answerHeaders(read).includes('etag');
     const update = this.#update(record['version'] !== undefined || tellsVersion, shown);
-    this.#noteAddress();
+    if (this.#document.server !== undefined)
+      this.#note(`paths continue hris.url, which the document gives as ${this.#document.server}`);
+    const access = draftAccess(this.#document, list);
+    Object.assign(this.#options, access.options);
+    for (const note of access.notes) this.#note(note);
     this.#noteCreate(create);
     const definition = {
-      name: textOf((this.#document.at('info') as Json | undefined)?.['title']) ?? 'HR system',
-      ...this.#access(),
+      name: this.#document.title ?? 'HR system',
+      auth: access.auth,
+      ...(this.#contentType === undefined ? {} : { contentType: this.#contentType }),
       record,
-      fields: this.#fields(fields.length === 0 ? shown : fields, known, record),
-      find: this.#find(list, record),
+      fields: this.#fields(this.#document.bodyOf(create), fields.length === 0 ? shown : fields, known, record),
+      find: this.#find(list, known, record),
       read: { get: this.#path(this.#item), ...this.#itemOf(read), ...(tellsVersion && { version: 'headers.etag' }) },
-      create: { post: this.#path(this.#collection), ...this.#wrap(create), ...this.#created(create) },
+      create: { post: this.#path(this.#collection), ...this.#sent(create, {}), ...this.#created(create) },
       ...(update === undefined ? {} : { update }),
       ...this.#remove(),
       ...this.#changes(list, known),
       probe: this.#probe(list),
+      ...this.#errors(create),
     };
     const { name: _name, ...rest } = definition;
     const options = Object.keys(this.#options).length === 0 ? {} : { options: this.#options };
     const ordered = { hrisDefinition: 1, name: definition.name, ...options, ...rest };
-    this.#note('"terminate" and "rehire": how an employment ends there, and whether a former employee comes back');
+    this.#note(
+      '"terminate" and "rehire": how an employment ends there, and whether a former employee comes back.' +
+        this.#others((path) => path.startsWith(`${this.#item}/`), ['post', 'put', 'patch', 'delete']),
+    );
     this.#note('"errors": which answers mean that a value is taken, and which field a refusal is about');
     this.#note('"trusted": true only for a search whose empty answer proves that nobody is there');
     return { definition: ordered, notes: this.#notes };
@@ -129,10 +154,15 @@ class Drafter {
     this.#note(`"create": the document shows no POST to ${this.#collection}, which is a guess. ${known}`);
   }
 
-  #noteAddress(): void {
-    const server = listOf(this.#document.at('servers')).find(isObject)?.['url'];
-    const address = textOf(server ?? this.#document.at('basePath'));
-    if (address !== undefined) this.#note(`paths continue hris.url, which the document gives as ${address}`);
+  /** Other calls of the document that may be meant. */
+  #others(isMeant: (path: string) => boolean, methods: readonly string[]): string {
+    const paths = Object.keys(this.#document.paths).filter(isMeant);
+    const calls = paths.flatMap((path) =>
+      methods
+        .filter((method) => this.#document.operation(path, method))
+        .map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    return calls.length === 0 ? '' : ` Perhaps: ${calls.join(', ')}`;
   }
 
   #note(text: string): void {
@@ -144,7 +174,7 @@ class Drafter {
       const found = fields.find(({ place }) => pattern.test(lettersOf(place.at(-1) ?? '')));
       return found === undefined ? undefined : spelled(found.place);
     };
-    const param = /\{([^/}]+)\}\/?$/.exec(this.#item)?.[1] ?? 'id';
+    const param = /\{([^/}]+)\}[^{}]*$/.exec(this.#item)?.[1] ?? 'id';
     const named = fields.find(({ place }) => place.length === 1 && [param, 'id', 'uuid'].includes(place[0] ?? ''));
     if (named === undefined)
       this.#note('"record.id": where a record has its id, which the document does not show; "id" is a guess');
@@ -179,90 +209,76 @@ class Drafter {
     return undefined;
   }
 
-  #fields(fields: readonly Field[], known: readonly Field[], record: Record<string, string>): Json {
+  #fields(body: Json, fields: readonly Field[], known: readonly Field[], record: Record<string, string>): Json {
     const own = new Set([record['id'], record['number'], record['reference'], record['version']]);
     const made: Json = {};
     for (const { place, schema, required } of fields) {
       const at = spelled(place);
-      if (own.has(at) || schema['readOnly'] === true || Object.keys(made).length >= 40) continue;
+      const isFixed = listOf(schema['enum']).length === 1;
+      if (own.has(at) || isFixed || schema['readOnly'] === true || Object.keys(made).length >= 40) continue;
       const key = keyOf(place, made);
+      const names = listOf(schema['x-enum-varnames'] ?? schema['x-enumNames']);
+      const values = listOf(schema['enum']);
       made[key] = withoutUndefined({
         at,
-        type: fieldType(schema),
-        required: required ? true : undefined,
+        type: names.length > 0 ? undefined : fieldType(schema),
+        required: required && schema['default'] === undefined ? true : undefined,
         maxLength: typeof schema['maxLength'] === 'number' ? schema['maxLength'] : undefined,
-        options: Array.isArray(schema['enum']) ? schema['enum'].map(String) : undefined,
+        options: values.length > 0 && names.length === 0 ? values.map(String) : undefined,
+        values: names.length > 0 ? Object.fromEntries(names.map((name, index) => [name, values[index]])) : undefined,
       });
     }
-    const missing = ['givenName', 'familyName', 'email'].filter((key) => made[key] === undefined);
+    for (const [key, field] of Object.entries(made)) this.#places.set(key, String((field as Json)['at']));
+    const isNamed = made['name'] !== undefined;
+    const wanted = [...(isNamed ? [] : ['givenName', 'familyName']), ...(made['workEmail'] ? [] : ['email'])];
+    const listed = this.#document.membersOf(body).filter(({ schema }) => this.#document.holdsRecords(schema));
+    for (const { place } of listed)
+      this.#note(`"fields": ${spelled(place)} is a list of records; a place in it is such as list[type="work"].value`);
+    const missing = wanted.filter((key) => made[key] === undefined);
     for (const key of missing) made[key] = { at: key };
     if (missing.length > 0)
       this.#note(`"fields": ${missing.join(', ')} ${known.length === 0 ? NO_FIELDS : OTHER_NAME}`);
     return made;
   }
 
-  #find(list: Operation | undefined, record: Record<string, string>): Json {
+  #find(list: Operation | undefined, known: readonly Field[], record: Record<string, string>): Json {
+    const { items, always, pages, paging, unused, notes } = draftList(this.#document, list);
     const names = this.#document.parameters(list, 'query');
     const base = { get: this.#path(this.#collection) };
-    const { items, paging, query } = this.#paging(list, names);
-    const by = (pattern: RegExp): string | undefined => names.find((name) => pattern.test(lettersOf(name)));
-    const search = (name: string | undefined, value: string): Json | undefined =>
-      name === undefined ? undefined : { ...base, query: { [name]: value }, items };
-    const reference = record['reference'] === undefined ? undefined : (by(REFERENCE) ?? by(/^filter$|^q$/));
-    if (record['reference'] !== undefined && reference === undefined) {
-      delete record['reference'];
-      this.#note('"record.reference": there is such a field, and the list has no search by it');
-    }
-    const filter = names.find((name) => /^(filter|q|query|search|where)$/i.test(name));
-    if (filter !== undefined) this.#note(`"find": the list takes "${filter}"; a search may use it`);
+    const filter = names.find(({ name }) => name === '$filter')?.name;
+    const used = new Set<string>();
+    const search = (pattern: RegExp, at: string | undefined, value = '{value}'): Json | undefined => {
+      const own = names.find(({ letters }) => pattern.test(letters))?.name;
+      used.add(own ?? filter ?? '');
+      const isText = known.some(({ place, schema }) => spelled(place) === at && typeOf(schema) === 'string');
+      const odata = `${at?.replaceAll('.', '/')} eq ${value.replace('}', isText ? ' | odata}' : ' | number}')}`;
+      if (own === undefined && (filter === undefined || at === undefined)) return undefined;
+      return {
+        ...base,
+        query: own === undefined ? { [filter ?? '']: odata, ...always } : { [own]: value, ...always },
+        items,
+      };
+    };
+    const { reference, number } = record;
+    const email = this.#places.get('email') ?? this.#places.get('workEmail');
     const find = withoutUndefined({
-      reference: reference === undefined ? undefined : search(reference, '{value}'),
-      number: record['number'] === undefined ? undefined : search(by(NUMBER), '{value}'),
-      email: search(by(/e?mail(address)?$/), '{value | lower}'),
-      all: { ...base, ...(Object.keys(query).length === 0 ? {} : { query }), items, ...(paging && { paging }) },
+      reference: reference === undefined ? undefined : search(REFERENCE, reference),
+      number: number === undefined ? undefined : search(NUMBER, number),
+      email: search(/e?mail(address)?$/, email, '{value | lower}'),
+      all: { ...base, ...withQuery({ ...always, ...pages }), items, ...(paging && { paging }) },
     });
+    for (const note of notes) this.#note(note);
+    if (reference !== undefined && find['reference'] === undefined)
+      this.#note('"find.reference": the list has no search by it, so "find.all" is read before each create');
     if (find['email'] === undefined)
-      this.#note('"find.email": the list has no search by e-mail that the document shows; "find.all" is read instead');
+      this.#note(
+        '"find.email": the list has no search by e-mail that the document shows; "find.all" is read instead.' +
+          this.#others((path) => /\/_?(search|find|query|lookup|filter|suche)$/i.test(path), ['get', 'post']),
+      );
+    const open = unused.filter((name) => !used.has(name));
+    if (open.length > 0)
+      this.#note(`"find": the list also takes ${open.join(', ')}. A search must find former employees, too`);
     return find;
-  }
-
-  #paging(
-    list: Operation | undefined,
-    names: readonly string[],
-  ): { items: string; paging?: Json; query: Record<string, string> } {
-    const answer = this.#document.answerOf(list);
-    const properties = Object.entries((answer['properties'] as Json | undefined) ?? {});
-    const isList = ([, value]: [string, unknown]): boolean => typeOf(this.#document.schema(value)) === 'array';
-    const items = typeOf(answer) === 'array' ? '$' : (properties.find(isList)?.[0] ?? undefined);
-    if (items === undefined) this.#note('"items": where the list of people is in an answer; "data" is a guess');
-    const named = (pattern: RegExp): string | undefined => names.find((name) => pattern.test(lettersOf(name)));
-    const size = named(/^(limit|count|pagesize|perpage|size|top|pagelimit)$/);
-    const sized: Record<string, string> = size === undefined ? {} : { [size]: '{page.size}' };
-    const total = properties.find(([name]) =>
-      /^(total|totalresults|totalcount|totalitems|count)$/.test(lettersOf(name)),
-    )?.[0];
-    const more = withoutUndefined({ size: size === undefined ? undefined : 100, total: total && place([total]) });
-    const found = items ?? 'data';
-    const offset = named(/^(offset|startindex|skip|start|startat)$/);
-    if (offset !== undefined)
-      return {
-        items: found,
-        paging: { by: 'offset', first: /index/i.test(offset) ? 1 : 0, ...more },
-        query: { [offset]: '{page.offset}', ...sized },
-      };
-    const page = named(/^(page|pagenumber|pageindex)$/);
-    if (page !== undefined)
-      return { items: found, paging: { by: 'page', first: 1, ...more }, query: { [page]: '{page.number}', ...sized } };
-    const cursor = named(/^(cursor|after|token|pagetoken|pagecursor|nexttoken|continuationtoken)$/);
-    const next = properties.find(([name]) => /next|cursor/.test(lettersOf(name)))?.[0];
-    if (cursor !== undefined && next !== undefined)
-      return {
-        items: found,
-        paging: { by: 'cursor', next: place([next]), ...withoutUndefined({ size: more['size'] }) },
-        query: { [cursor]: '{page.cursor}', ...sized },
-      };
-    this.#note('"find.all.paging": the document does not show how a list goes on; without it only one page is read');
-    return { items: found, query: {} };
   }
 
   #update(hasVersion: boolean, shown: readonly Field[]): Json | undefined {
@@ -271,20 +287,19 @@ class Drafter {
       if (operation === undefined) continue;
       const { type } = this.#document.bodySchema(operation);
       const as = method === 'put' ? 'put' : /json-patch/.test(type) ? 'json-patch' : undefined;
-      const takesVersion = this.#document.parameters(operation, 'header').some((name) => /^if-match$/i.test(name));
+      const takesVersion = this.#document.parameters(operation, 'header').some(({ letters }) => letters === 'ifmatch');
       if (takesVersion && !hasVersion)
         this.#note(
           '"record.version" or "read.version": an update takes If-Match; say where its version is, and send {version}',
         );
-      const special =
-        /json/.test(type) && type !== 'application/json' && as !== 'json-patch' ? { 'content-type': type } : {};
+      const usual = this.#contentType ?? USUAL;
+      const special = /json/.test(type) && type !== usual && as !== 'json-patch' ? { 'content-type': type } : {};
       const headers = { ...special, ...(takesVersion && hasVersion ? { 'if-match': '{version}' } : {}) };
       return {
         [method]: this.#path(this.#item),
         ...(as === undefined ? {} : { as }),
         ...(as === 'put' && this.#notTaken(operation, shown)),
-        ...(Object.keys(headers).length === 0 ? {} : { headers }),
-        ...this.#wrap(operation),
+        ...this.#sent(operation, headers),
       };
     }
     this.#note('"update": the document shows no PATCH, PUT or POST of one person');
@@ -293,11 +308,19 @@ class Drafter {
 
   /** What a record shows and a PUT of it does not take. */
   #notTaken(put: Operation, shown: readonly Field[]): Json {
-    const taken = this.#document.fieldsOf(this.#document.bodyOf(put));
-    const without = shown.filter(
-      ({ place: at, schema }) => schema['readOnly'] === true || !taken.some((one) => same(one.place, at)),
+    const body = this.#document.bodyOf(put);
+    const taken = this.#document.fieldsOf(body);
+    const read = this.#document.wrapped(this.#document.answerOf(this.#document.operation(this.#item, 'get'))).schema;
+    const [sent, given] = [body, read].map(({ properties }) => Object.keys((properties as Json | undefined) ?? {}));
+    // A list or a link as well, which is no field.
+    const whole = (given ?? []).filter((name) => sent?.includes(name) === false);
+    const parts = shown.filter(
+      ({ place: at, schema }) =>
+        !whole.includes(at[0] ?? '') &&
+        (schema['readOnly'] === true || !taken.some((one) => spelled(one.place) === spelled(at))),
     );
-    return taken.length === 0 || without.length === 0 ? {} : { without: without.map(({ place: at }) => spelled(at)) };
+    const without = [...whole.map((name) => spelled([name])), ...parts.map(({ place: at }) => spelled(at))];
+    return taken.length === 0 || without.length === 0 ? {} : { without };
   }
 
   #remove(): Json {
@@ -306,23 +329,52 @@ class Drafter {
       : { remove: { delete: this.#path(this.#item) } };
   }
 
-  #wrap(operation: Operation | undefined): Json {
-    const { name } = this.#document.wrapped(this.#document.bodySchema(operation).schema);
-    return name === undefined ? {} : { body: { [name]: '{record}' } };
+  /** What a write sends beside the fields: its headers, values that never differ, and what is around the record. */
+  #sent(operation: Operation | undefined, given: Record<string, string>): Json {
+    const { schema, type } = this.#document.bodySchema(operation);
+    const { schema: record, name } = this.#document.wrapped(schema);
+    const fixed = this.#document
+      .fieldsOf(record)
+      .filter((one) => one.required && listOf(one.schema['enum']).length === 1);
+    const isOfOne = operation?.path === this.#item && type.startsWith('application/vnd.api+json');
+    const set = {
+      ...(isOfOne && { id: '{id}' }),
+      ...Object.fromEntries(fixed.map((one) => [spelled(one.place), listOf(one.schema['enum'])[0]])),
+    };
+    const key = this.#document.parameters(operation, 'header').find(({ letters }) => letters === 'idempotencykey');
+    const headers = { ...given, ...(key && { [key.name.toLowerCase()]: '{record | uuid}' }) };
+    return {
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(Object.keys(set).length > 0 && { set }),
+      ...(name !== undefined && { body: { [name]: '{record}' } }),
+    };
+  }
+
+  /** An answer that says by a flag whether it worked, whatever its status. */
+  #errors(create: Operation | undefined): Json {
+    const answer = this.#document.answerOf(create)['properties'] as Json | undefined;
+    const flag = ['success', 'ok'].find((name) => typeOf(this.#document.schema(answer?.[name])) === 'boolean');
+    return flag === undefined ? {} : { errors: [{ status: 200, when: `body.${flag} = false`, means: 'reject' }] };
   }
 
   #itemOf(operation: Operation | undefined): Json {
     const { name } = this.#document.wrapped(this.#document.answerOf(operation));
-    return name === undefined ? {} : { item: place([name]) };
+    return name === undefined ? {} : { item: spelled([name]) };
   }
 
   #created(create: Operation | undefined): Json {
     const responses = (create?.operation['responses'] as Json | undefined) ?? {};
     if (responses['202'] !== undefined)
-      this.#note('"create.ticket" and "pending": a create may be answered 202; how can its outcome be asked for?');
+      this.#note(
+        '"create.ticket" and "pending": a create may be answered 202; how can its outcome be asked for?' +
+          this.#others(
+            (path) => /(operation|job|task|request|import|status|queue)[^/]*\/\{[^/]+\}$/i.test(path),
+            ['get'],
+          ),
+      );
     const answer = this.#document.wrapped(this.#document.answerOf(create));
     if (Object.keys((answer.schema['properties'] as Json | undefined) ?? {}).length > 0)
-      return answer.name === undefined ? {} : { item: `body.${place([answer.name])}` };
+      return answer.name === undefined ? {} : { item: `body.${spelled([answer.name])}` };
     if (this.#document.answerHeaders(create).includes('location')) return { id: "$split(headers.location, '/')[-1]" };
     if (create !== undefined) this.#note('"create.id": the document does not show the answer to a create');
     return {};
@@ -330,19 +382,20 @@ class Drafter {
 
   #changes(list: Operation | undefined, fields: readonly Field[]): Json {
     const names = this.#document.parameters(list, 'query');
-    const since = names.find((name) =>
-      /^(_?since|(updated|modified|changed)(since|after|from|gt|gte)|changedsince)$/.test(lettersOf(name)),
-    );
+    const since = names.find(({ letters }) => SINCE.test(letters));
+    const filter = names.find(({ name }) => name === '$filter');
     const stamp = fields.find(({ place: at }) => STAMP.test(lettersOf(at.at(-1) ?? '')));
-    if (since === undefined || stamp === undefined) {
+    if (stamp === undefined || (since ?? filter) === undefined) {
       this.#note('"changes": how to ask who changed since a time, and where a record says when');
       return {};
     }
-    const { items, paging, query } = this.#paging(list, names);
+    const { items, always, pages, paging } = draftList(this.#document, list);
+    const asked =
+      since === undefined ? { $filter: `${stamp.place.join('/')} ge {since}` } : { [since.name]: '{since}' };
     return {
       changes: {
         get: this.#path(this.#collection),
-        query: { [since]: '{since}', ...query },
+        query: { ...asked, ...always, ...pages },
         items,
         stamp: spelled(stamp.place),
         ...(paging && { paging }),
@@ -354,15 +407,13 @@ class Drafter {
     const paths = Object.keys(this.#document.paths).filter(
       (path) => !path.includes('{') && this.#document.operation(path, 'get'),
     );
-    const quiet = paths.find((path) => /^(\/[^/]+){0,2}\/(me|whoami|self|status|version|account|company)$/i.test(path));
+    const quiet = paths.find((path) => /\/(me|whoami|self|status|version|account|company)$/i.test(path));
     if (quiet !== undefined) return { get: quiet };
     this.#note(
       '"probe": a call that reads no person and fails where the credentials do; the list of people is used for now',
     );
-    const size = this.#document
-      .parameters(list, 'query')
-      .find((name) => /^(limit|count|pagesize|perpage|_limit)$/.test(lettersOf(name)));
-    return { get: this.#path(this.#collection), ...(size === undefined ? {} : { query: { [size]: '1' } }) };
+    const size = this.#document.parameters(list, 'query').find(({ letters }) => SIZE.test(letters));
+    return { get: this.#path(this.#collection), ...withQuery(size === undefined ? {} : { [size.name]: '1' }) };
   }
 
   /** A parameter in the path before the person is the same for the whole account. */
@@ -376,55 +427,6 @@ class Drafter {
       return made.replace(`{${name}}`, `{options.${option}}`);
     }, path);
   }
-
-  #access(): Json {
-    const schemes = {
-      ...((this.#document.at('components') as Json | undefined)?.['securitySchemes'] as Json | undefined),
-      ...(this.#document.at('securityDefinitions') as Json | undefined),
-    };
-    for (const value of Object.values(schemes)) {
-      const auth = this.#authOf(this.#document.deref(value));
-      if (auth !== undefined) return { auth };
-    }
-    this.#note('"auth": the document does not say how a client signs in; a bearer token is a guess');
-    this.#options['token'] = { secret: true };
-    return { auth: { bearer: '{options.token}' } };
-  }
-
-  #authOf(scheme: Json): Json | undefined {
-    const { type, scheme: way, in: where, name } = scheme;
-    const secret = (option: string): string => {
-      this.#options[option] = { secret: true };
-      return `{options.${option}}`;
-    };
-    if (type === 'basic' || (type === 'http' && way === 'basic')) {
-      this.#options['user'] = {};
-      return { basic: { user: '{options.user}', password: secret('password') } };
-    }
-    if (type === 'http') return { bearer: secret('token') };
-    if (type === 'apiKey' && (where === 'header' || where === 'query'))
-      return { [where === 'header' ? 'headers' : 'query']: { [String(name)]: secret('apiKey') } };
-    const flows = (scheme['flows'] as Json | undefined)?.['clientCredentials'] as Json | undefined;
-    const tokenUrl = flows?.['tokenUrl'] ?? (scheme['flow'] === 'application' ? scheme['tokenUrl'] : undefined);
-    if (type !== 'oauth2' || typeof tokenUrl !== 'string') return undefined;
-    this.#options['clientId'] = {};
-    // It may be relative to the document's server.
-    const tokenPath = URL.canParse(tokenUrl, NO_SERVER) ? new URL(tokenUrl, NO_SERVER).pathname : '/';
-    this.#note('"auth.oauth2.tokenPath": the path of the token endpoint below hris.url');
-    return { oauth2: { tokenPath, clientId: '{options.clientId}', clientSecret: secret('clientSecret') } };
-  }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function same(one: readonly string[], other: readonly string[]): boolean {
-  return one.join('.') === other.join('.');
-}
-
-function lettersOf(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
 function fieldType(schema: Json): string | undefined {
@@ -439,7 +441,10 @@ function keyOf(parts: readonly string[], taken: Json): string {
   const last = parts.at(-1) ?? '';
   const known = Object.entries(SYNONYMS).find(([, pattern]) => pattern.test(lettersOf(last)))?.[0];
   if (known !== undefined && taken[known] === undefined) return known;
-  const words = (taken[camel([last])] === undefined ? [last] : parts).join(' ').split(/[^A-Za-z0-9]+/);
+  // The name of a department is not that of a person.
+  const whole = parts.filter((part) => !/^(attributes|relationships|data)$/.test(part));
+  const isOwn = taken[camel([last])] === undefined && (whole.length === 1 || !VAGUE.test(last));
+  const words = (isOwn ? [last] : whole).join(' ').split(/[^A-Za-z0-9]+/);
   return camel(words);
 }
 
@@ -451,14 +456,10 @@ function camel(words: readonly string[]): string {
   return /^[A-Za-z]/.test(name) ? name[0]?.toLowerCase() + name.slice(1) : `field${name}`;
 }
 
-function spelled(parts: readonly string[]): string {
-  return place(parts);
-}
-
-function place(parts: readonly string[]): string {
-  return parts.map((part) => (/^[A-Za-z_][\w-]*$/.test(part) ? part : `\`${part}\``)).join('.');
-}
-
 function withoutUndefined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
+}
+
+function withQuery(query: Record<string, string>): Json {
+  return Object.keys(query).length === 0 ? {} : { query };
 }

@@ -15,6 +15,17 @@ export interface Field {
   required: boolean;
 }
 
+/** A parameter of a request; `letters` is its name in small letters, without the brackets of `filter[email]`. */
+export interface Parameter {
+  name: string;
+  letters: string;
+  schema: Json;
+  required: boolean;
+}
+
+/** What stands beside a record in its envelope. */
+const BESIDE = /^(success|ok|status|code|message|errors?|meta|_?links|included|jsonapi|requestid)$/;
+
 /** @throws ConnectorError OPENAPI_UNREADABLE */
 export function readOpenApi(text: string): OpenApiDocument {
   let value: unknown;
@@ -53,11 +64,32 @@ export class OpenApiDocument {
     return this.#root[name];
   }
 
+  get title(): string | undefined {
+    const info = this.at('info');
+    const title = isObject(info) ? info['title'] : undefined;
+    return typeof title === 'string' && title !== '' ? title : undefined;
+  }
+
+  /** Where the paths begin. */
+  get server(): string | undefined {
+    const [named] = listOf(this.at('servers')).filter(isObject);
+    if (named === undefined) {
+      const [host, path = ''] = [this.at('host'), this.at('basePath')];
+      const [scheme = 'https'] = listOf(this.at('schemes'));
+      return typeof host === 'string' ? `${String(scheme)}://${host}${String(path)}` : String(path) || undefined;
+    }
+    const variables = isObject(named['variables']) ? named['variables'] : {};
+    return String(named['url']).replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+      const value = variables[name];
+      return isObject(value) ? String(value['default']) : whole;
+    });
+  }
+
   /** The path of a single item of a collection. */
   itemBelow(collection: string): string | undefined {
-    const below = new RegExp(
-      `^${collection.replaceAll(/[.*+?^$()|[\]\\{}]/g, '\\$&').replace(/\/$/, '')}/\\{[^/]+\\}/?$`,
-    );
+    const above = collection.replaceAll(/[.*+?^$()|[\]\\{}]/g, '\\$&').replace(/\/$/, '');
+    // OData has keys in parentheses: /Employees('{id}').
+    const below = new RegExp(`^${above}(/\\{[^/]+\\}/?|\\('?\\{[^/]+\\}'?\\))$`);
     return Object.keys(this.paths).find((path) => below.test(path));
   }
 
@@ -85,16 +117,18 @@ export class OpenApiDocument {
   /** A schema merged with all schemas that it is composed of. */
   schema(value: unknown, depth = 0): Json {
     const schema = this.deref(value);
-    const parts = [
-      ...listOf(schema['allOf']),
-      ...listOf(schema['oneOf']).slice(0, 1),
-      ...listOf(schema['anyOf']).slice(0, 1),
-    ];
+    const first = (of: unknown): unknown[] =>
+      listOf(of)
+        .filter((part) => typeOf(this.deref(part)) !== 'null')
+        .slice(0, 1);
+    const parts = [...listOf(schema['allOf']), ...first(schema['oneOf']), ...first(schema['anyOf'])];
     if (parts.length === 0 || depth > 5) return schema;
     const merged = parts.map((part) => this.schema(part, depth + 1));
+    const properties = Object.assign({}, ...[...merged, schema].map((part) => part['properties'])) as Json;
     return {
       ...Object.assign({}, ...merged, schema),
-      properties: Object.assign({}, ...merged.map(({ properties }) => properties), schema['properties']) as Json,
+      // Without any, a nullable text would seem to be a record.
+      ...(Object.keys(properties).length > 0 && { properties }),
       required: [...merged.flatMap(({ required }) => listOf(required)), ...listOf(schema['required'])],
     };
   }
@@ -105,8 +139,14 @@ export class OpenApiDocument {
       (body['content'] as Json | undefined) ?? {},
     );
     if (media !== undefined) return { schema: this.schema((media as Json)['schema']), type };
-    const inBody = listOf(operation?.operation['parameters']).find((one) => isObject(one) && one['in'] === 'body');
-    return { schema: this.schema((inBody as Json | undefined)?.['schema']), type };
+    const form = this.parameters(operation, 'formData');
+    if (form.length > 0) {
+      const required = form.filter((one) => one.required).map(({ name }) => name);
+      const properties = Object.fromEntries(form.map((one) => [one.name, one.schema]));
+      return { schema: { properties, required }, type: 'application/x-www-form-urlencoded' };
+    }
+    const [inBody] = this.parameters(operation, 'body');
+    return { schema: inBody?.schema ?? {}, type };
   }
 
   bodyOf(operation: Operation | undefined): Json {
@@ -116,7 +156,10 @@ export class OpenApiDocument {
   /** Unwraps a record that is the only content under a name such as `data`. */
   wrapped(schema: Json): { schema: Json; name?: string } {
     const properties = Object.entries((schema['properties'] as Json | undefined) ?? {});
-    const inner = properties.find(([name]) => ['data', 'result', 'attributes', 'employee', 'user'].includes(name));
+    const others = properties.filter(([name]) => !BESIDE.test(lettersOf(name)));
+    const inner =
+      properties.find(([name]) => ['data', 'result', 'attributes', 'employee', 'user'].includes(name)) ??
+      (others.length === 1 ? others[0] : undefined);
     if (inner === undefined) return { schema };
     const found = this.schema(inner[1]);
     const isRecord = found['type'] === 'object' || isObject(found['properties']);
@@ -148,17 +191,58 @@ export class OpenApiDocument {
       const one = this.schema(value);
       const place = [...before, name];
       const isNeeded = isRequired && required.has(name);
-      if (isObject(one['properties']) && place.length < 3) return this.fieldsOf(one, place, isNeeded);
+      // Notes of the protocol, and records beside this one.
+      if (/^[@_]/.test(name) || one['x-ms-navigationProperty'] === true) return [];
+      if (isObject(one['properties']) && place.length < 4) return this.fieldsOf(one, place, isNeeded);
       const isPlain = ['string', 'number', 'integer', 'boolean'].includes(typeOf(one));
       const isTexts = typeOf(one) === 'array' && typeOf(this.schema(one['items'])) === 'string';
       return isPlain || isTexts ? [{ place, schema: one, required: isNeeded }] : [];
     });
   }
 
-  parameters(operation: Operation | undefined, where: string): string[] {
-    const own = listOf(operation?.operation['parameters']).filter(isObject);
-    return own.filter((one) => one['in'] === where).map((one) => String(one['name']));
+  /** Whether it is a list of records. */
+  holdsRecords(schema: Json): boolean {
+    return typeOf(schema) === 'array' && this.fieldsOf(this.schema(schema['items'])).length > 0;
   }
+
+  /** All members of an answer with their places, outer ones first; lists are not entered. */
+  membersOf(answer: Json): { place: string[]; schema: Json }[] {
+    const found: { place: string[]; schema: Json }[] = [{ place: [], schema: answer }];
+    for (const { place, schema } of found) {
+      if (place.length >= 3) continue;
+      for (const [name, value] of Object.entries((schema['properties'] as Json | undefined) ?? {}))
+        found.push({ place: [...place, name], schema: this.schema(value) });
+    }
+    return found;
+  }
+
+  parameters(operation: Operation | undefined, where: string): Parameter[] {
+    const own = listOf(operation?.operation['parameters']).filter(isObject);
+    return own
+      .filter((one) => one['in'] === where)
+      .map((one): Parameter => {
+        const name = String(one['name']);
+        const letters = lettersOf(/\[([^\]]+)\]$/.exec(name)?.[1] ?? name);
+        // In Swagger the parameter is its own schema.
+        const { required, ...plain } = one;
+        const schema = this.schema(one['schema'] ?? one['content'] ?? plain);
+        return {
+          name,
+          letters: name.startsWith('page[') ? lettersOf(name) : letters,
+          schema,
+          required: required === true,
+        };
+      });
+  }
+}
+
+export function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]/g, '');
+}
+
+/** A place as definitions write it. */
+export function spelled(parts: readonly string[]): string {
+  return parts.map((part) => (/^[A-Za-z_][\w-]*$/.test(part) ? part : `\`${part}\``)).join('.');
 }
 
 export function listOf(value: unknown): unknown[] {

@@ -10,6 +10,7 @@ import { draftFromOpenApi } from '../../src/hris-kit/draft-openapi.ts';
 import { draftFromScim } from '../../src/hris-kit/draft-scim.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { GENERATED, json, query } from './generated-documents.ts';
 import { refusal } from './profile.ts';
 import { SCIM_TOKEN, type ScimServer, startScimServer } from './scim-server.ts';
 
@@ -36,8 +37,6 @@ const PERSON = {
     skills: { type: 'array', items: { type: 'string' } },
   },
 };
-const query = (name: string) => ({ in: 'query', name, schema: { type: 'string' } });
-const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 
 const DOCUMENT = {
   openapi: '3.1.0',
@@ -143,14 +142,18 @@ test.each([
 test.each([
   ['oauth/token', '/oauth/token'],
   ['/oauth/token', '/oauth/token'],
-  ['https://login.acme.example/oauth/token', '/oauth/token'],
+  ['https://login.acme.example/oauth/token', 'https://login.acme.example/oauth/token'],
+  ['https://hr.acme.example/api/v2/oauth/token', '/oauth/token'],
   ['https://[nowhere', '/'],
-])('the token endpoint %s is a path in a definition that loads', (tokenUrl, tokenPath) => {
-  const securitySchemes = { oauth: { type: 'oauth2', flows: { clientCredentials: { tokenUrl } } } };
-  const { definition } = draftFromOpenApi(JSON.stringify({ ...DOCUMENT, components: { securitySchemes } }));
-  expect(problemsOf(definition)).toEqual([]);
-  expect(definition).toMatchObject({ auth: { oauth2: { tokenPath } } });
-});
+])(
+  'the token endpoint %s continues hris.url, or is a whole address, in a definition that loads',
+  (tokenUrl, tokenPath) => {
+    const securitySchemes = { oauth: { type: 'oauth2', flows: { clientCredentials: { tokenUrl } } } };
+    const { definition } = draftFromOpenApi(JSON.stringify({ ...DOCUMENT, components: { securitySchemes } }));
+    expect(problemsOf(definition)).toEqual([]);
+    expect(definition).toMatchObject({ auth: { oauth2: { tokenPath } } });
+  },
+);
 
 test('a version in a header, a PUT that takes less than is shown, and a create elsewhere are seen', () => {
   const { '/companies/{company}/employees': list, '/companies/{company}/employees/{number}': item } = DOCUMENT.paths;
@@ -177,6 +180,14 @@ test('a version in a header, a PUT that takes less than is shown, and a create e
     },
   });
   expect(notes.join('\n')).toMatch(/"create": the document shows no POST to \/employees.*: \/hires/);
+});
+
+test.each(Object.entries(GENERATED))('%s', (_what, { document, says, notes }) => {
+  const draft = draftFromOpenApi(JSON.stringify(document));
+  expect(problemsOf(draft.definition)).toEqual([]);
+  expect(draft.definition).toMatchObject(says);
+  for (const note of notes) expect(draft.notes.join('\n')).toMatch(note);
+  expect(JSON.stringify(draft.definition['fields'])).not.toMatch(/odata|"employees"|workEmail":.*"email"/);
 });
 
 test.each([
