@@ -346,17 +346,31 @@ async function lostAmong(suspects: readonly UnderWay[], settings: pg.ClientConfi
   }
 }
 
-/** Whether a pooler is between this process and the server: it names the server's processes in its own way. */
-export async function isPooled(url: string): Promise<boolean> {
-  const client = createConnection(url, ASK_MS);
+/**
+ * Whether a pooler gives this process another session of the server for each transaction, as PgBouncer does in
+ * transaction mode. What names the server's processes in its own way may be a pooler or any other proxy, so two
+ * connections then show whether they share a session. Some tries, because other clients may be faster.
+ */
+export async function sharesSessions(url: string): Promise<boolean> {
+  const [one, other] = [createConnection(url, ASK_MS), createConnection(url, ASK_MS)];
+  const sessionOf = async (client: Client): Promise<number | undefined> =>
+    (await client.query<{ own: number }>('select pg_backend_pid() as own')).rows[0]?.own;
   try {
-    await client.connect();
-    const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own');
-    return rows[0]?.own !== processOf(client);
+    await Promise.all([one.connect(), other.connect()]);
+    if ((await sessionOf(one)) === processOf(one)) return false;
+    for (let tries = 0; tries < 3; tries += 1) {
+      const before = await sessionOf(one);
+      await other.query('begin');
+      const isShared = (await sessionOf(other)) === before || (await sessionOf(one)) !== before;
+      await other.query('rollback');
+      if (isShared) return true;
+    }
+    return false;
   } catch (error) {
     throw unreachable(error);
   } finally {
-    client.drop();
+    one.drop();
+    other.drop();
   }
 }
 

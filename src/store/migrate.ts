@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError, rejected } from '../errors.ts';
-import { type Database, isPooled, openDatabase, withBounds } from '../sql/open-database.ts';
+import { type Database, openDatabase, sharesSessions, withBounds } from '../sql/open-database.ts';
 
 /** `never` and `if-empty` are for commands that only read: they leave existing tables as they are. */
 export type Migrate = 'always' | 'if-empty' | 'never';
@@ -113,11 +113,11 @@ async function mayMigrate<T>({ kysely, kind }: Database<T>): Promise<boolean> {
 }
 
 /**
- * A pooler in transaction mode gives each statement another session. A lock of the session is then never given back,
- * and processes that start together wait for each other for ever. Nothing tells its mode.
+ * Behind a pooler in transaction mode, a lock of the session is never given back, and processes that start together wait
+ * for each other for ever.
  */
 async function cannotLock<T>(url: string, { kind }: Database<T>): Promise<boolean> {
-  return kind === 'postgres' && (await isPooled(url));
+  return kind === 'postgres' && (await sharesSessions(url));
 }
 
 async function waitForMigration<T>(database: Database<T>): Promise<void> {
@@ -128,8 +128,8 @@ async function waitForMigration<T>(database: Database<T>): Promise<void> {
     action: 'retry',
     message:
       'The tables of the store are older than this hirebridge, and this process may not change them: its role does ' +
-      'not own them, or a pooler is in between. Run this version of `hirebridge migrate` with the role that owns ' +
-      "them, at the server's own address.",
+      'not own them, or a pooler in transaction mode is in between. Run this version of `hirebridge migrate` with the ' +
+      "role that owns them, at the server's own address.",
   });
 }
 
@@ -252,8 +252,8 @@ function storeNotOurs(): ConnectorError {
 function storePooled(): ConnectorError {
   return rejected(
     'STORE_POOLED',
-    'HIREBRIDGE_STORE_URL names a pooler (PgBouncer, for example), and a change of the tables needs a session of its ' +
-      'own. Run this command with the address of the Postgres server itself.',
+    'HIREBRIDGE_STORE_URL names a pooler in transaction mode (PgBouncer, for example), and a change of the tables ' +
+      'needs a session of its own. Run this command with the address of the Postgres server itself.',
   );
 }
 

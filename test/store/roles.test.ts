@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -43,32 +43,61 @@ test('a process whose role may not change tables waits until they are made by th
   await expect(migrateStore(worker, {}, false)).rejects.toMatchObject({ code: 'STORE_NOT_OURS' });
 });
 
-/** The database as behind a pooler, which gives each client the number of no server process. */
-async function pooled(url: string): Promise<string> {
+/**
+ * The database as behind a pooler, which gives each client the number of no server process, and in transaction mode the
+ * server's session that became free last.
+ */
+async function pooled(url: string, mode: 'session' | 'transaction'): Promise<string> {
   const { hostname, port } = new URL(url);
+  const free: Socket[] = [];
+  const open = new Set<Socket>();
   const pooler = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    server.on('error', () => client.destroy()).on('close', () => client.destroy());
-    client.on('error', () => server.destroy()).pipe(server);
-    server.on('data', (bytes) => {
-      const at = bytes.indexOf('K\0\0\0\x0c', 0, 'latin1');
-      if (at >= 0) bytes.writeInt32BE(1, at + 5);
-      client.write(bytes);
-    });
+    let server: Socket | undefined = connect(Number(port), hostname);
+    let rest = Buffer.alloc(0);
+    const end = () => {
+      client.destroy();
+      server?.destroy();
+    };
+    const take = (taken: Socket): Socket => taken.on('data', answer).on('error', end).on('close', end);
+    const answer = (bytes: Buffer) => {
+      rest = Buffer.concat([rest, bytes]);
+      for (let length; rest.length >= 5 && rest.length >= (length = rest.readInt32BE(1) + 1); ) {
+        const message = Buffer.from(rest.subarray(0, length));
+        rest = rest.subarray(length);
+        if (message[0] === 'K'.charCodeAt(0)) message.writeInt32BE(1, 5);
+        client.write(message);
+        if (mode === 'session' || message.toString('latin1') !== 'Z\0\0\0\x05I' || server === undefined) continue;
+        server.off('data', answer).off('error', end).off('close', end);
+        free.push(server);
+        server = undefined;
+      }
+    };
+    take(server);
+    open.add(client).add(server);
+    client.on('error', end).on('close', () => server?.destroy());
+    client.on('data', (bytes) => (server ??= take(free.pop() as Socket)).write(bytes));
   });
-  onTestFinished(() => void pooler.close());
+  onTestFinished(() => {
+    pooler.close();
+    for (const socket of open) socket.destroy();
+  });
   await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve));
   return Object.assign(new URL(url), { port: (pooler.address() as AddressInfo).port }).href;
 }
 
-test('tables are changed at the server itself, and processes behind a pooler wait for that', async () => {
+test('tables are changed at the server itself, and processes behind a pooler of transactions wait for that', async () => {
   const { url } = await createDatabase();
-  const behind = await pooled(url);
+  const behind = await pooled(url, 'transaction');
   await expect(migrateStore(behind, {}, false)).rejects.toMatchObject({ code: 'STORE_POOLED' });
   const opening = openStore(behind);
   await migrateStore(url, {}, false);
   await (await opening).close();
   await expect(migrateStore(behind, {}, false)).resolves.toEqual([]);
+});
+
+test('a proxy that leaves each client its session is no hindrance', async () => {
+  const { url } = await createDatabase();
+  await (await openStore(await pooled(url, 'session'))).close();
 });
 
 test('the role of a worker adds to the audit trail, and changes and deletes nothing of it', async () => {
