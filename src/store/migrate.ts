@@ -113,8 +113,8 @@ async function mayMigrate<T>({ kysely, kind }: Database<T>): Promise<boolean> {
 }
 
 /**
- * Behind a pooler in transaction mode, a lock of the session is never given back, and processes that start together wait
- * for each other for ever.
+ * Behind a pooler in transaction mode, a lock of the session is never given back, and processes that start together
+ * wait for each other for ever.
  */
 async function cannotLock<T>(url: string, { kind }: Database<T>): Promise<boolean> {
   return kind === 'postgres' && (await sharesSessions(url));
@@ -128,8 +128,8 @@ async function waitForMigration<T>(database: Database<T>): Promise<void> {
     action: 'retry',
     message:
       'The tables of the store are older than this hirebridge, and this process may not change them: its role does ' +
-      'not own them, or a pooler in transaction mode is in between. Run this version of `hirebridge migrate` with the ' +
-      "role that owns them, at the server's own address.",
+      'not own them, or a pooler in transaction mode is in between. Run this version of `hirebridge migrate` with ' +
+      "the role that owns them, at the server's own address.",
   });
 }
 

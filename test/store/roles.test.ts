@@ -85,7 +85,7 @@ async function pooled(url: string, mode: 'session' | 'transaction'): Promise<str
   return Object.assign(new URL(url), { port: (pooler.address() as AddressInfo).port }).href;
 }
 
-test('tables are changed at the server itself, and processes behind a pooler of transactions wait for that', async () => {
+test('tables are changed at the server itself, and processes behind a transaction pooler wait for that', async () => {
   const { url } = await createDatabase();
   const behind = await pooled(url, 'transaction');
   await expect(migrateStore(behind, {}, false)).rejects.toMatchObject({ code: 'STORE_POOLED' });
