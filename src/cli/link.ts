@@ -6,7 +6,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
 import { personOf } from '../../activities/hire/with-hire.ts';
 import { isConnectorError, rejected } from '../errors.ts';
-import { employeeIn } from '../hire/hire.ts';
+import { employeeIn, IMPORTED_PERIOD, isSameEmployee } from '../hire/hire.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { count } from '../in-words.ts';
 import { createLogger } from '../log.ts';
@@ -45,7 +45,7 @@ function defineLink(command: Command): void {
     .description(
       'Link candidates to employees from a CSV file with the header candidateId,employeeId. Every line is read on ' +
         'both sides and the names must agree; all or nothing is written. After a merge at the hiring platform it ' +
-        'moves an employee to the candidate who is left. Needs no Temporal.',
+        'moves an employee to the candidate who is left, and back if the merge is undone. Needs no Temporal.',
     )
     .argument('<tenant>', 'tenant whose candidates they are')
     .argument('<file>', 'CSV file')
@@ -153,19 +153,25 @@ interface Sides {
 
 type Verified = Awaited<ReturnType<typeof verify>>;
 
-async function verify({ store, tenant, partner, hris, candidates }: Sides, line: LinkLine) {
-  const { connection, candidate } = personOf(tenant, line.candidateId);
-  const record = await hris.employees.read(line.employeeId, AbortSignal.timeout(READ_MS));
+async function verify({ store, tenant, partner, hris, candidates }: Sides, typed: LinkLine) {
+  const { connection, candidate } = personOf(tenant, typed.candidateId);
+  const record = await hris.employees.read(typed.employeeId, AbortSignal.timeout(READ_MS));
+  // As the HR system writes the id: the typed one may differ in case.
+  const line = { ...typed, employeeId: record?.ref.id ?? typed.employeeId };
   const employee = employeeIn(connection, line.employeeId);
   const linked = await findPerson(store, { employee });
   const person = await findPerson(store, { connection, candidate });
-  const isMerged = linked.id !== person.id && (await isGone(partner, linked.candidates, candidate));
+  const has = linked.employees.find((one) => isSameEmployee(one.employee, employee));
+  const isTheirs = linked.id === person.id;
+  // An import after a merge moved the employee to another candidate, and the merge was undone since.
+  const isUndone = isTheirs && has?.hire.period === IMPORTED_PERIOD && !isSameCandidate(has.candidate, candidate);
+  const isMerged = isUndone || (!isTheirs && (await isGone(partner, linked.candidates, candidate)));
   const facts: LinkFacts = {
     candidate: candidates.get(line.candidateId),
     employee: record === undefined ? undefined : { id: line.employeeId, name: nameOfEmployee(record.fields) },
-    linkedCandidate: linked.version === 0 ? undefined : idOf(linked, candidate),
+    linkedCandidate: isUndone ? has.candidate.candidateId : linked.version === 0 ? undefined : idOf(linked, candidate),
     isMerged,
-    linkedEmployees: person.employees.map((one) => one.employee.id),
+    linkedEmployees: isUndone ? [] : person.employees.map((one) => one.employee.id),
     isBeingHired: person.owner !== undefined,
     erased: await erasedOf(store, tenant.tenant, {
       candidate: line.candidateId,
@@ -179,7 +185,7 @@ async function verify({ store, tenant, partner, hris, candidates }: Sides, line:
       connection,
       candidate,
       is: { employee, number: record?.ref.number ?? null },
-      instead: isMerged ? linked.candidates[0] : undefined,
+      instead: isMerged ? has?.candidate : undefined,
     },
     name: maskName({ name: facts.employee?.name ?? '' }),
   };
@@ -221,6 +227,8 @@ function sort(file: string, verified: readonly Verified[]) {
     const column = verdict.at === 'candidate' ? 1 : line.column;
     return [{ file, line: line.line, column, text: verdict.text }];
   });
+  const lines = verified.map(({ line }) => line);
+  problems.push(...repeated(file, lines));
   if (problems.length > 0) throw linksUnreadable(problems);
   const fresh = verified.filter(({ verdict }) => verdict.kind === 'fits');
   return {

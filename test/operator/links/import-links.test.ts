@@ -1,20 +1,25 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { CompiledQuery } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { applyLinks, planLinks } from '../../../src/cli/link.ts';
+import { employeeIn } from '../../../src/hire/hire.ts';
 import { startHire } from '../../../src/operator/hires.ts';
 import { readAppliedTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { openDatabase } from '../../../src/sql/open-database.ts';
 import { listAudit } from '../../../src/store/listings.ts';
+import { importLinks } from '../../../src/store/people.ts';
 import { markPerson, type PersonId } from '../../../src/store/person-marks.ts';
 import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { employedAs } from '../../store/known-people.ts';
 
 /** A tenant with three candidates who are employees already, under other ids. */
-async function withEmployees() {
-  const fleet = await fleetAtSandbox();
+async function withEmployees(options: { hris?: string } = {}) {
+  const fleet = await fleetAtSandbox(options);
   const { apply, store, deps, sandbox } = fleet;
   await apply('acme');
   const { hris } = await deps.connections.of('acme');
@@ -30,7 +35,7 @@ async function withEmployees() {
     },
   }));
   const employees: string[] = [];
-  for (const { fields } of people) {
+  for (const { fields } of options.hris === undefined ? people : []) {
     const options = { signal: AbortSignal.timeout(120_000), beforeSend: () => undefined };
     const familyName = fields.familyName.toUpperCase();
     const made = await hris.employees.create({ ...fields, familyName }, `old:${employees.length}`, options);
@@ -78,6 +83,25 @@ test('after a merge at the partner the employee moves to the candidate who is le
   expect(await plan(`${left},${employeeId}`)).toMatchObject({ fresh: [], known: [left] });
 });
 
+test('after a merge that was undone the employee goes back to the first candidate, if the names agree', async () => {
+  const { plan, candidates, employees, store } = await withEmployees();
+  const [candidateId = '', merged = ''] = candidates;
+  const [employeeId = '', second] = employees;
+  const line = `${candidateId},${employeeId}`;
+  await applyLinks(store, act, await plan(line));
+  const to = (id: string) => ({ company: '17', candidateId: id });
+  const is = { employee: employeeIn('acme-hr', employeeId), number: null };
+  const moved = { connection: 'acme-hr', candidate: to(merged), is, instead: to(candidateId) };
+  expect(await importLinks(store, { ...act, details: 'after the merge' }, [moved])).toBe(true);
+  expect(await plan(`${merged},${employeeId}`)).toMatchObject({ fresh: [], known: [merged] });
+  const planned = await plan(line, `${candidates[2]},${employees[2]}`);
+  expect(planned.fresh).toMatchObject([{ candidateId, employeeId, insteadOf: merged }, { insteadOf: null }]);
+  await applyLinks(store, act, planned);
+  expect(await employedAs(store, 'acme-hr', employeeId)).toMatchObject({ candidate: { candidateId } });
+  expect(await plan(line)).toMatchObject({ fresh: [], known: [candidateId] });
+  await expect(plan(`${merged},${second}`)).rejects.toThrow(`Is already linked to employee ${employeeId}.`);
+});
+
 test('the partner is read within the rate limit that all processes share', async () => {
   const { plan, candidates, employees, store } = await withEmployees();
   const limits = () => store.kysely.selectFrom('rate_limits').select(['tenant_id', 'upstream']).execute();
@@ -110,6 +134,32 @@ test('an employee or a candidate named twice, and a line of one cell, are told b
   await expect(plan('1,a', '1,b', '2,a', '3')).rejects.toThrow(
     /:5:1 needs two cells[\s\S]*:3:1 names candidateId 1 a second time[\s\S]*:4:3 names employeeId a a second time/,
   );
+});
+
+test('an employee is linked by the id that the HR system writes, once, however it is typed', async () => {
+  const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
+  const { kysely, close } = openDatabase<{ employees: Record<string, string | null> }>(url);
+  onTestFinished(close);
+  const columns = `given_name family_name email phone title department location city country employment_type start_date
+    birth_date employee_number external_ref`.split(/\s+/);
+  const table = `create table employees (id text collate nocase primary key, ${columns.join(' text, ')} text)`;
+  await kysely.executeQuery(CompiledQuery.raw(table));
+  const { plan, candidates, store, sandbox } = await withEmployees({
+    hris: `kind: sql, connection: acme-hr, url: "${url}"`,
+  });
+  const [candidateId = '', other = ''] = candidates;
+  const { data } = await sandbox.partner.candidates.get({ params: { candidateId } });
+  const names = { firstName: data.firstName ?? '', lastName: data.lastName ?? '' };
+  await sandbox.partner.candidates.update({ params: { candidateId: other }, body: names });
+  const row = { given_name: names.firstName, family_name: names.lastName, start_date: '2020-01-01' };
+  await kysely
+    .insertInto('employees')
+    .values({ id: 'a-7', ...row })
+    .execute();
+  await expect(plan(`${candidateId},A-7`, `${other},a-7`)).rejects.toThrow('names employeeId a-7 a second time');
+  await applyLinks(store, act, await plan(`${candidateId},A-7`));
+  expect(await employedAs(store, 'acme-hr', 'a-7')).toMatchObject({ candidate: { candidateId } });
+  await expect(plan(`${other},a-7`)).rejects.toThrow(`Is already linked to candidate ${candidateId}.`);
 });
 
 test('a person who was imported and is hired is asked about, and no second employee is made', async () => {
