@@ -34,8 +34,8 @@ function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
   };
 }
 
-/** What a row's cell must be; `text` is the cell as text. */
-type Condition = (cell: RawBuilder<unknown>, text: RawBuilder<string>) => RawBuilder<boolean>;
+/** What a row's cell must be. */
+type Condition = (column: string, database: SqlDatabase) => RawBuilder<boolean>;
 
 interface Search {
   /** Columns to filter by; undefined if this HRIS has none, and then an empty result proves nothing. */
@@ -58,11 +58,10 @@ export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> 
 export async function isTaken({ database, options }: SqlHris, name: string, value: string): Promise<boolean> {
   const column = options.columns[name]?.column;
   if (column === undefined) throw new Error(`The connection was opened without a column for ${name}.`);
-  const [cell, folded] = [sql.ref(column), value.toLowerCase()];
   const found = await database.kysely
     .selectFrom(options.readFrom)
     .select(options.idColumn)
-    .where(sql<boolean>`(lower(${cell}) = ${folded} or ${cell} in (${value}, ${folded}))`)
+    .where(inAnyCase(database, column, [value.toLowerCase(), value]))
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
@@ -86,9 +85,7 @@ function isRefused(row: Row, { numberColumn, job }: SqlOptions): boolean {
 }
 
 async function readHits({ database, options }: SqlHris, search: Search): Promise<{ rows: Row[]; isComplete: boolean }> {
-  const conditions = search.where.flatMap(({ column, is }) =>
-    column === undefined ? [] : [is(sql.ref(column), asText(database, column))],
-  );
+  const conditions = search.where.flatMap(({ column, is }) => (column === undefined ? [] : [is(column, database)]));
   if (conditions.length < search.where.length) return { rows: [], isComplete: false };
   const rows = await database.kysely
     .selectFrom(options.readFrom)
@@ -105,7 +102,7 @@ function searchFor(key: FindKey, options: SqlOptions): Search {
       return exact(options.referenceColumn, key.value);
     case 'number':
       // A number may be a column of any type, which refuses other values or never equals a text.
-      return exact(options.numberColumn, key.value, (_cell, text) => sql`${text} = ${key.value}`);
+      return exact(options.numberColumn, key.value, (column, on) => sql`${asText(on, column)} = ${key.value}`);
     case 'email':
       return byEmail(options.columns['email']?.column, key.value);
     case 'person':
@@ -115,7 +112,11 @@ function searchFor(key: FindKey, options: SqlOptions): Search {
   }
 }
 
-function exact(column: string | undefined, value: string, is: Condition = (cell) => sql`${cell} = ${value}`): Search {
+function exact(
+  column: string | undefined,
+  value: string,
+  is: Condition = (name) => sql`${sql.ref(name)} = ${value}`,
+): Search {
   return {
     where: [{ column, is }],
     trusted: true,
@@ -125,8 +126,20 @@ function exact(column: string | undefined, value: string, is: Condition = (cell)
 
 /** Ignores case and blanks around it, as far as the database does. */
 function like(value: string): Condition {
-  const wanted = folded(value);
-  return (cell) => sql`(lower(${cell}) = ${wanted} or ${cell} in (${wanted}, ${value}))`;
+  return (column, database) => inAnyCase(database, column, [folded(value), value]);
+}
+
+/**
+ * Whether a column holds a text, whose first form is in small letters. In Turkish the small letter of I is ı, and an
+ * address is still the one with an i. Postgres leaves out that part when it plans, if its language is another one.
+ */
+function inAnyCase(database: SqlDatabase, column: string, [small, value]: [string, string]): RawBuilder<boolean> {
+  const cell = sql.ref(column);
+  const plain =
+    database.dialect === 'postgres'
+      ? sql`lower('I') <> 'i' and lower(${asText(database, column)} collate "C")`
+      : sql`lower(${asText(database, column)})`;
+  return sql`(lower(${cell}) = ${small} or ${cell} in (${small}, ${value}) or ${plain} = ${small})`;
 }
 
 /**
@@ -146,7 +159,7 @@ function byEmail(column: string | undefined, value: string): Search {
 function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>): Search {
   // The column may hold a time, too.
   const next = new Date(Date.parse(key.birthDate) + 86_400_000).toISOString().slice(0, 10);
-  const is: Condition = (cell) => sql`(${cell} >= ${key.birthDate} and ${cell} < ${next})`;
+  const is: Condition = (column) => sql`(${sql.ref(column)} >= ${key.birthDate} and ${sql.ref(column)} < ${next})`;
   const where = [{ column: options.columns['birthDate']?.column, is }];
   return { where, trusted: true, fits: (row) => isNamed(options, row, key) };
 }
