@@ -10,6 +10,7 @@ import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-un
 import { isSecretRef, resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { EXIT, example, type Flags, folded, pairs, print, renderTable, say } from './command.ts';
+import { stopSignal } from './part.ts';
 
 interface TestFlags extends Flags {
   url: string;
@@ -131,6 +132,9 @@ async function readText(file: string): Promise<string> {
   }
 }
 
+const STOPPING =
+  'Stopping: the case under way ends, and the test employees are removed. A second signal leaves them there.\n';
+
 async function runTest(file: string, flags: TestFlags): Promise<void> {
   const definition = await readDefinition(resolve(file));
   const { definitionUnderTest } = await import('../hris-kit/definition-under-test.ts');
@@ -139,14 +143,17 @@ async function runTest(file: string, flags: TestFlags): Promise<void> {
   const unknown = Object.keys(values).filter((key) => !definition.fields.some((field) => field.key === key));
   if (unknown.length > 0) throw invalid(`--value names no field of the definition: ${unknown.join(', ')}.`);
   const options = checkedOptions(definition, flags);
+  const stop = stopSignal();
+  stop.addEventListener('abort', () => process.stderr.write(STOPPING));
   const hris = definitionUnderTest({ definition, options, values, noNumbers: !flags.numbers });
   const rows: Row[] = [];
   try {
     const probed = await hris.adapter.probe(new AbortController().signal);
     if (!probed.ok) throw probed.error;
     const cells = hrisCells(hris).filter(({ name }) => flags.only === undefined || name.includes(flags.only));
-    for (const cell of cells) rows.push(await play(hris, cell));
-    process.exitCode = rows.some(({ state }) => state === 'FAILED') ? EXIT.error : EXIT.done;
+    for (const cell of cells) if (!stop.aborted) rows.push(await play(hris, cell));
+    const failed = rows.some(({ state }) => state === 'FAILED');
+    process.exitCode = rows.length < cells.length ? EXIT.interrupted : failed ? EXIT.error : EXIT.done;
   } finally {
     const remains = await hris.clear();
     say(flags, { cases: rows, ...remains }, `${rows.length === 0 ? '' : report(rows)}${cleared(remains)}`);

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { ACME, type AcmeServer, startAcmeServer } from '../hris/acme-server.ts';
+import { startCli } from './cli-process.ts';
 
 const definition = fileURLToPath(new URL('../hris/definitions/acme.yaml', import.meta.url));
 let acme: string;
@@ -40,6 +41,18 @@ test('the whole suite is played on an account, and nobody is left at work there'
   expect(stdout).toMatch(/^\d+ test employees were ended, and stay: the definition has no "remove"\./m);
   expect([...server.staff.values()].filter(({ status }) => status !== 'left')).toEqual([]);
   expect(server.staff.size).toBeGreaterThan(40);
+});
+
+test('a suite that is stopped removes its test employees as well', async () => {
+  const before = server.staff.size;
+  const options = ['--option', 'password=env:ACME_PASSWORD'];
+  const { child, exited } = startCli(['hris', 'test', acme, ...account(), ...options]);
+  await vi.waitUntil(() => server.staff.size > before, { timeout: 60_000 });
+  child.kill('SIGINT');
+  const { code, stdout, stderr } = await exited;
+  expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringMatching(/^Stopping: the case under way ends/) });
+  expect(stdout).toMatch(/^\d+ test employees? .*ended/m);
+  expect([...server.staff.values()].filter(({ status }) => status !== 'left')).toEqual([]);
 });
 
 test('a failed cell shows the requests without a value, and the line of the definition', async () => {
