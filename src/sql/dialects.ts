@@ -51,11 +51,13 @@ class TurnTakingDriver extends SqliteDriver {
   /** Undefined for a database in memory: it is small and not shared, so no turns are needed. */
   readonly #file: string | undefined;
   readonly #database: DatabaseSync;
+  readonly #before: Reading['before'];
   #endTurn: () => void = () => undefined;
 
   constructor(database: DatabaseSync, how: Reading) {
     super({ database: asKyselyDatabase(database, how) });
     this.#database = database;
+    this.#before = how.before;
     this.#file = database.location() ?? undefined;
   }
 
@@ -65,6 +67,7 @@ class TurnTakingDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
+    this.#before?.();
     if (this.#file !== undefined) await this.#takeTurn(this.#file);
     return await super.acquireConnection();
   }
@@ -92,6 +95,8 @@ interface Reading {
   exact?: boolean;
   /** Runs a statement, and explains its error. */
   explained?: <T>(work: () => T) => T;
+  /** Called before each transaction and each statement outside one; throws if there shall be none. */
+  before?: () => void;
 }
 
 /** Kysely's SQLite dialect on node:sqlite instead of a native package. */

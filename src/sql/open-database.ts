@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import ipaddr from 'ipaddr.js';
@@ -101,9 +101,24 @@ function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables
   if (options.ownerOnly === true) database.exec('pragma secure_delete = on');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
-  const dialect = new NodeSqliteDialect(database, { explained });
+  const dialect = new NodeSqliteDialect(database, {
+    explained,
+    ...(file === ':memory:' ? {} : { before: stays(file) }),
+  });
   const kysely = new Kysely<Tables>({ dialect, ...settings('sqlite', options) });
   return { kysely, kind: 'sqlite', now: sql<number>`hirebridge_now()`, close: () => kysely.destroy() };
+}
+
+/** SQLite writes on into a file that was deleted or replaced: a webhook would be answered 200, and lost. */
+function stays(file: string): () => void {
+  const fileNow = () => {
+    const { dev, ino } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    return `${dev} ${ino}`;
+  };
+  const opened = fileNow();
+  return () => {
+    if (fileNow() !== opened) throw movedAway(file);
+  };
 }
 
 /** SQLite gives the files beside it (-wal, -shm) the database's mode. */
@@ -401,6 +416,17 @@ function unreachable(cause: unknown): ConnectorError {
     message: `There is no connection to the database now (${reason}). It is tried again.`,
     retryAfterMs: AGAIN_MS,
     cause,
+  });
+}
+
+function movedAway(file: string): ConnectorError {
+  return new ConnectorError({
+    code: 'DATABASE_MOVED',
+    action: 'retry',
+    message:
+      `${file} was deleted, moved or replaced while this process had it open, so nothing is written any more. Put ` +
+      'the right file there, and restart every hirebridge on this machine.',
+    retryAfterMs: AGAIN_MS,
   });
 }
 

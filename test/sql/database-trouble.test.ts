@@ -1,4 +1,4 @@
-import { truncate, writeFile } from 'node:fs/promises';
+import { copyFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -39,6 +39,17 @@ test.each([
   const { write, inTransaction, run } = await opened(`sqlite:${file}`);
   await run(statement);
   const told = { code, action: 'retry', retryAfterMs: 3_000, message: expect.stringContaining(file) };
+  await expect(write()).rejects.toMatchObject(told);
+  await expect(inTransaction()).rejects.toMatchObject(told);
+});
+
+test.each(['deleted', 'replaced'])('a SQLite file that was %s meanwhile takes no write any more', async (how) => {
+  const file = join(await scratchDir(), 'some.db');
+  const { write, inTransaction } = await opened(`sqlite:${file}`);
+  await write();
+  await rename(file, `${file}.old`);
+  if (how === 'replaced') await copyFile(`${file}.old`, file);
+  const told = { code: 'DATABASE_MOVED', action: 'retry', message: expect.stringContaining(file) };
   await expect(write()).rejects.toMatchObject(told);
   await expect(inTransaction()).rejects.toMatchObject(told);
 });
