@@ -160,6 +160,8 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     const report = await withStreams({ stage, store, seen, stop }, counts);
     return await conclude(options, { stage, cast, up, seen, report });
   } catch (error) {
+    // What it waited for did not come, because its parts end.
+    if (stop.aborted) return EXIT.interrupted;
     await tellFailure(stage);
     throw error;
   }

@@ -47,9 +47,18 @@ export function temporalSettings(env: NodeJS.ProcessEnv = process.env): Temporal
   // Temporal's loader treats a missing file as empty, and would connect to an unintended server.
   if (file !== undefined && !existsSync(file))
     throw invalid(`TEMPORAL_CONFIG_FILE names ${file}, which does not exist`);
+  const { connectionOptions: options, namespace = 'default' } = load(env);
+  // gRPC would quote it in its error.
+  if (/[^ -~]/.test(options.apiKey ?? ''))
+    throw invalid('the API key has a line break or a letter that no request can carry');
+  return { address: options.address, namespace, options };
+}
+
+function load(env: NodeJS.ProcessEnv) {
+  // A secret that was made from a file ends with its line end.
+  const lines = Object.entries(env).map(([name, text]) => [name, text?.replace(/\r?\n$/, '')]);
   try {
-    const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: withoutUndefined(env) });
-    return { address: connectionOptions.address, namespace: namespace ?? 'default', options: connectionOptions };
+    return loadClientConnectConfig({ overrideEnvVars: withoutUndefined(Object.fromEntries(lines)) });
   } catch (error) {
     throw invalid(reasonOf(error), error);
   }

@@ -70,3 +70,12 @@ test('the demo ends with one employee a hire, names nobody anywhere, and leaves 
   expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject(FIVE);
   expect((await readdir(data)).filter((name) => name.startsWith('demo-'))).toEqual([]);
 });
+
+test('a demo that is stopped while it starts ends without an error', async () => {
+  const { cliPath } = await temporalForTests();
+  const demo = startCli(['demo', '--data', await scratchDir()], { TEMPORAL_CLI_PATH: cliPath });
+  await expect.poll(() => demo.out.stdout, { timeout: patience(60_000) }).toContain('A hiring platform');
+  demo.child.kill('SIGINT');
+  const { code, stderr } = await demo.exited;
+  expect([code, stderr]).toEqual([130, expect.not.stringContaining('error:')]);
+});

@@ -54,6 +54,15 @@ test('reads address, namespace and key from the profile file, and the environmen
   expect(temporalSettings({ ...env, TEMPORAL_ADDRESS: 'two:7233' }).address).toBe('two:7233');
 });
 
+test('an environment of files ends lines, and a key that no request can carry is not shown', () => {
+  const env = { TEMPORAL_ADDRESS: 'one:7233\n', TEMPORAL_NAMESPACE: 'people\r\n', TEMPORAL_API_KEY: 'hushed\n' };
+  const options = { apiKey: 'hushed' };
+  expect(temporalSettings(env)).toMatchObject({ address: 'one:7233', namespace: 'people', options });
+  const settings = () => temporalSettings({ ...env, TEMPORAL_API_KEY: 'hushed\nhushed' });
+  expect(settings).toThrow(/the API key has a line break/);
+  expect(settings).not.toThrow(/hushed/);
+});
+
 function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
