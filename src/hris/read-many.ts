@@ -59,6 +59,40 @@ function stopped(): ConnectorError {
   });
 }
 
+/**
+ * Work on many at once that never overlaps itself: what comes while it runs is its next round, and never joins the
+ * round that runs, which might miss what was written before the request.
+ */
+export function inRounds<Given, Result>(
+  work: (given: readonly Given[], signal: AbortSignal) => Promise<readonly Result[]>,
+): (one: Given, signal: AbortSignal) => Promise<Result> {
+  let next: { given: Given[]; shared: SharedWork<readonly Result[]> } | undefined;
+  let last = Promise.resolve();
+
+  function begin(): NonNullable<typeof next> {
+    const [given, before, { promise, resolve }] = [[] as Given[], last, Promise.withResolvers<void>()];
+    last = promise;
+    const shared = shareWork(async (signal) => {
+      try {
+        await before;
+        if (next?.given === given) next = undefined;
+        signal.throwIfAborted();
+        return await work(given, signal);
+      } finally {
+        resolve();
+      }
+    });
+    return { given, shared };
+  }
+
+  return async (one, signal) => {
+    if (next === undefined || next.shared.isStopped()) next = begin();
+    const { given, shared } = next;
+    const place = given.push(one) - 1;
+    return (await shared.join(signal))[place] as Result;
+  };
+}
+
 type Read = (id: string, signal: AbortSignal) => Promise<EmployeeRecord | undefined>;
 type Records = ReadonlyMap<string, EmployeeRecord>;
 

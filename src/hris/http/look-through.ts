@@ -2,6 +2,7 @@ import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../..
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
+import { inRounds } from '../read-many.ts';
 import { type Expression, hasPlace, type Values } from './expression.ts';
 import { type Answer, type Call, type Defined, unreadable } from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
@@ -48,7 +49,7 @@ export async function searchByValue(
   comparison: Comparison,
   { isTrusted, read }: { isTrusted: boolean; read: Read },
 ): Promise<Hits> {
-  const { places, hits, others, isWhole } = await lookThrough(defined, call, comparison);
+  const { places, hits, others, isWhole } = await lookForOne(defined, call, comparison);
   const { fits } = comparison;
   const { plan } = call;
   const vague = others.filter(
@@ -64,7 +65,7 @@ export async function searchByValue(
   const strangers = others.length - vague.length;
   if (isTrusted && isOfOne(comparison.wanted) && hits.size === 0 && plan.paging === undefined && strangers > 1) {
     const ofNobody = { ...call, values: { value: NOBODY } };
-    const found = await lookThrough(defined, ofNobody, comparison).catch(unlessRefused);
+    const found = await lookForOne(defined, ofNobody, comparison).catch(unlessRefused);
     if (found !== undefined && found.others.length > 0) throw unbelievable(plan, strangers);
   }
   return { refs: [...hits.values()], isWhole: isWhole && !isUnclear };
@@ -79,25 +80,32 @@ function isOfOne({ reference, number, fields = {} }: Comparison['wanted']): bool
 /**
  * Searches a list of everybody. Many people lack an e-mail address, and systems leave out what is empty: if the list
  * shows a place of anybody, the others have nothing there. If it shows a place of nobody, a few records tell whether
- * only the list leaves it out.
+ * only the list leaves it out. Searches at the same time share a reading: otherwise many hires take each other's calls
+ * until the time of each is over, and none ends.
  * @throws ConnectorError HRIS_UNREADABLE_ANSWER if it finds nobody in a list that does so
  */
 export async function searchEverybody(
   defined: Defined,
-  call: ListCall,
+  { plan, signal }: ListCall,
   comparison: Comparison,
   read: Read,
 ): Promise<Hits> {
-  const { places, hits, others, isWhole } = await lookThrough(defined, call, comparison);
+  const look =
+    readings.get(defined) ??
+    inRounds((wanted: readonly Comparison[], all) => lookThrough(defined, { plan, signal: all }, wanted));
+  readings.set(defined, look);
+  const { places, hits, others, isWhole } = await look(comparison, signal);
   const unseen = places.filter((place) => others.every(({ missing }) => missing.includes(place)));
   const isProof = isWhole && hits.size === 0 && unseen.length > 0;
   for (const { record } of isProof ? others.slice(-SAMPLE) : []) {
     const held = await read(record.ref.id);
-    if (held !== undefined && (await missingIn(held.seen, unseen)).length < unseen.length)
-      throw unshown(call.plan, unseen);
+    if (held !== undefined && (await missingIn(held.seen, unseen)).length < unseen.length) throw unshown(plan, unseen);
   }
   return { refs: [...hits.values()], isWhole };
 }
+
+/** The readings of everybody of each connection. */
+const readings = new WeakMap<Defined, (comparison: Comparison, signal: AbortSignal) => Promise<Looked>>();
 
 /** A place of a value that is looked for. */
 interface Place {
@@ -109,15 +117,35 @@ interface Place {
   assume: (record: EmployeeRecord) => EmployeeRecord;
 }
 
-/** Compares the records of a list; reads only the `compared` fields of each: a list may have thousands. */
-async function lookThrough(defined: Defined, call: ListCall, { compared, wanted, fits }: Comparison) {
-  const { record: at, fields, nothing } = defined.definition;
-  const known = fields.filter(({ key }) => compared.includes(key));
-  const parts = { record: { ...at, former: undefined }, fields: known, nothing };
-  const places = placesOf(defined.definition, wanted);
-  const hits = new Map<string, EmployeeRef>();
+/** What a list has of one who is looked for. */
+interface Looked {
+  places: readonly Place[];
+  hits: Map<string, EmployeeRef>;
   /** Those that do not match, with the places that they do not show. */
-  const others: { record: EmployeeRecord; missing: readonly Place[] }[] = [];
+  others: { record: EmployeeRecord; missing: readonly Place[] }[];
+  isWhole: boolean;
+}
+
+async function lookForOne(defined: Defined, call: ListCall, comparison: Comparison): Promise<Looked> {
+  const [looked] = await lookThrough(defined, call, [comparison]);
+  return looked as Looked;
+}
+
+/** Compares the records of a list; reads only the `compared` fields of each: a list may have thousands. */
+async function lookThrough(defined: Defined, call: ListCall, comparisons: readonly Comparison[]): Promise<Looked[]> {
+  const { record: at, fields, nothing } = defined.definition;
+  const known = fields.filter(({ key }) => comparisons.some(({ compared }) => compared.includes(key)));
+  const parts = { record: { ...at, former: undefined }, fields: known, nothing };
+  const searches = comparisons.map(({ fits, wanted }) => {
+    const looked: Looked = {
+      places: placesOf(defined.definition, wanted),
+      hits: new Map(),
+      others: [],
+      isWhole: false,
+    };
+    return { fits, looked };
+  });
+  let count = 0;
   let isWhole = false;
   const read = (answer: Answer) => employeesIn(defined, answer, call.plan);
   try {
@@ -126,18 +154,21 @@ async function lookThrough(defined: Defined, call: ListCall, { compared, wanted,
       for (const [index, record] of records.entries()) {
         if (record === undefined)
           throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-        if (fits(record, items[index])) hits.set(record.ref.id, record.ref);
-        else others.push({ record, missing: await missingIn(items[index], places) });
+        for (const { fits, looked } of searches) {
+          if (fits(record, items[index])) looked.hits.set(record.ref.id, record.ref);
+          else looked.others.push({ record, missing: await missingIn(items[index], looked.places) });
+        }
       }
       isWhole = end === 'whole';
-      if (hits.size + others.length >= MOST_SCANNED) break;
+      count += items.length;
+      if (count >= MOST_SCANNED) break;
     }
   } catch (error) {
     // A row of "errors" says so, of any call: nobody is found, and that proves nothing. Only "absent" of a search does.
     if (!isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) throw error;
     isWhole = false;
   }
-  return { places, hits, others, isWhole };
+  return searches.map(({ looked }) => ({ ...looked, isWhole }));
 }
 
 function placesOf({ record, fields }: HttpDefinition, { reference, number, fields: values }: Comparison['wanted']) {
