@@ -119,10 +119,19 @@ function declareUsers(users: Map<string, ScimUser>, { add, keep, now }: Keeping)
       return keep({ ...given, id: known.id, meta });
     })
     .egress((resource) => {
-      if (resource.id === undefined) return resource.filter?.match([...users.values()]) ?? [...users.values()];
+      if (resource.id === undefined) return pageOf(resource, [...users.values()]);
       const user = users.get(resource.id);
       if (user === undefined) throw new SCIMMY.Types.Error(404, '', `Resource ${resource.id} not found`);
       return user;
     })
     .degress((resource) => void users.delete(resource.id ?? ''));
+}
+
+/** A page, as a store behind scimmy gives it: of a whole list, scimmy builds every user anew for each page. */
+function pageOf({ filter, constraints }: InstanceType<typeof SCIMMY.Resources.User>, users: ScimUser[]): ScimUser[] {
+  const found = filter?.match(users) ?? users;
+  const { startIndex = 1, count } = constraints ?? {};
+  if (constraints === undefined || count === undefined) return found;
+  Object.assign(constraints, { totalResults: found.length });
+  return found.slice(startIndex - 1, startIndex - 1 + count);
 }

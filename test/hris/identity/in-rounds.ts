@@ -23,7 +23,7 @@ interface Playing {
 }
 
 /** Goes on with a hire until it is over, or as far as it comes now: then it says for how long to wait. */
-type Way = () => Promise<'over' | { waitMs: number }>;
+type Way = () => Promise<'over' | { waitMs: number; why: string }>;
 
 /** As its workflow does: what cannot be said yet is asked again when its time has come. */
 export function wayOf({ deps, store, open }: Playing, hire: PlayedHire): Way {
@@ -52,7 +52,7 @@ export function wayOf({ deps, store, open }: Playing, hire: PlayedHire): Way {
       return 'over';
     } catch (error) {
       if (!isConnectorError(error) || !['unknown', 'retry', 'throttle'].includes(error.action)) throw error;
-      return { waitMs: error.retryAfterMs ?? 1_000 };
+      return { waitMs: error.retryAfterMs ?? 1_000, why: error.message };
     }
   };
 }
@@ -60,11 +60,13 @@ export function wayOf({ deps, store, open }: Playing, hire: PlayedHire): Way {
 /** The clock moves while nothing is on its way: a deadline never passes under a request that is. */
 export async function inRounds(clock: { ahead: number }, ways: readonly Way[]): Promise<void> {
   let open = [...ways];
+  let why: string[] = [];
   for (let round = 0; open.length > 0; round += 1) {
-    if (round === 30) throw new Error(`${open.length} hires came to no end`);
+    if (round === 30) throw new Error([`${open.length} hires came to no end:`, ...why].join('\n'));
     const came = await Promise.all(open.map(async (way) => ({ way, to: await way() })));
     const waiting = came.flatMap(({ way, to }) => (to === 'over' ? [] : [{ way, ...to }]));
     clock.ahead += Math.max(0, ...waiting.map(({ waitMs }) => waitMs));
     open = waiting.map(({ way }) => way);
+    why = waiting.map((one) => one.why);
   }
 }

@@ -50,3 +50,15 @@ export function judgeRows({ before, hires, rows, holds }: Played): Judged {
     if (own.length > 1) judged.twice.push(`${stories.get(mark ?? '')}: ${own.map(({ id }) => id).join(' and ')}`);
   return judged;
 }
+
+/** Adds what was judged in another company. */
+export function addTo(all: Judged, { wrong, twice, unexplained, outcomes }: Judged): void {
+  all.wrong.push(...wrong);
+  all.twice.push(...twice);
+  all.unexplained.push(...unexplained);
+  for (const [story, { employed, held, reasons }] of outcomes) {
+    const { employed: others = 0, held: besides = 0, reasons: known = [] } = all.outcomes.get(story) ?? {};
+    const told = new Set([...known, ...reasons]);
+    all.outcomes.set(story, { employed: others + employed, held: besides + held, reasons: told });
+  }
+}
