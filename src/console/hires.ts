@@ -11,7 +11,7 @@ import {
   type WrittenField,
 } from '../operator/explain.ts';
 import { type HireView, type ListedHire, readHire, type StoryLine, startHire, viewHires } from '../operator/hires.ts';
-import { findHiresByName } from '../operator/hires-by-name.ts';
+import { findHiresByName, MOST_READ } from '../operator/hires-by-name.ts';
 import { type HoldView, listHolds } from '../operator/holds.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
@@ -153,7 +153,7 @@ function addFind(app: ConsoleApp, { log, places }: ConsoleParts): void {
   addAct(app, log, 'findHires', async ({ c, by, tenantId, form }) => {
     const store = c.get('store');
     await noteLook(store, { by, tenantId, what: 'hires by a name or number' });
-    const { hires, people } = await withTenant({ store, places, tenantId }, (open) =>
+    const { hires, people, isCut } = await withTenant({ store, places, tenantId }, (open) =>
       findHiresByName(open, form.get('words') ?? ''),
     );
     const rows = (await viewHires(store, hires.slice(0, PAGE_ROWS))).map(hireRow);
@@ -163,7 +163,7 @@ function addFind(app: ConsoleApp, { log, places }: ConsoleParts): void {
       html`${findPart(c, tenantId)}
 <p>The hiring platform knows ${count(people, 'person', 'people')} with these words in name or address. Somebody without
 a hire was in no hiring stage when both sides were last compared (${tenantLink(tenantId)}: Compare now), or was
-erased.</p>
+erased.${isCut ? ` Only ${MOST_READ} of those it found were looked through: give a longer or rarer word.` : ''}</p>
 <div class="result">${table('Hires, newest first', HEAD, rows, { none: 'None of them has a hire here.' })}</div>`,
       { tenant: tenantId, above: tenantAndIts('hires', tenantId) },
     );
