@@ -137,7 +137,9 @@ async function assertFitting(
     ...otherSystems([...left, ...loaded]),
   ];
   const moved = await Promise.all(loaded.map((one) => movedDestinations(one, known.get(one.tenant?.tenant ?? ''))));
-  const problems = [...ownOf(loaded, together), ...passed.flat(), ...moved.flat()];
+  const removed = loaded.filter(({ tenant }) => known.get(tenant?.tenant ?? '')?.state === 'removed');
+  const renamed = await Promise.all(removed.map((one) => renamedSince(store, one, fleet)));
+  const problems = [...ownOf(loaded, together), ...passed.flat(), ...moved.flat(), ...renamed.flat()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
 }
 
@@ -168,6 +170,21 @@ async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | und
       'this one a new id.';
     return [problemAt(source, ['partner', key], text)];
   });
+}
+
+/** Another tenant may have renamed the HR system while this one was removed, and with it the people of both. */
+async function renamedSince(store: Store, { source, tenant }: Loaded, fleet: readonly Loaded[]): Promise<Problem[]> {
+  if (tenant === undefined) return [];
+  const { tenant: tenantId, hris } = tenant;
+  if ((await countPeopleOf(store, tenantId, hris.connection)) > 0) return [];
+  for (const name of new Set(fleet.map((one) => one.tenant?.hris.connection ?? ''))) {
+    if (name === hris.connection || (await countPeopleOf(store, tenantId, name)) === 0) continue;
+    const text =
+      `The people of "${tenantId}" are known in the HR system "${name}": it was renamed while this tenant was ` +
+      'removed. Write that name, so that nobody of them is taken for a new person.';
+    return [problemAt(source, ['hris', 'connection'], text)];
+  }
+  return [];
 }
 
 /** Accounts are stored by destination name, so a name must not move to another system. */

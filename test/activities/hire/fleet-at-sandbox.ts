@@ -99,6 +99,8 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
     apply,
     /** A file beside the tenant's own. */
     write: (name: string, text: string) => writeFile(join(dir, name), text),
+    /** A tenant's file is in the folder no more. */
+    drop: (tenant: string) => rm(join(dir, `${tenant}.yaml`)),
     /** Somebody else each time. */
     hire: async (given?: number): Promise<string> => {
       const id = given ?? people.shift()?.jobCandidateId ?? 0;

@@ -6,6 +6,7 @@ import { steerTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { recordEnd } from '../../../src/store/applied-tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { partnerSide, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
@@ -31,7 +32,7 @@ async function hiredByAcme(
   const scope = (own: string[]) => `scope: { jobs: ${JSON.stringify(own)} }\n`;
   await fleet.sandbox.control.act('move', { jobCandidateIds: [Number(application)], stageType: 'SCREEN' });
   const ofBeta = shared ? jobs.filter((id) => id !== jobId) : jobs;
-  const apply = () => fleet.apply('acme', scope([jobId]), { hris: hrisOf('acme') });
+  const apply = (hris = hrisOf('acme')) => fleet.apply('acme', scope([jobId]), { hris });
   await apply();
   await fleet.apply('beta', scope(ofBeta), { hris: hrisOf('beta') });
   await fleet.reconcile('acme');
@@ -54,6 +55,20 @@ async function hiredByAcme(
       await steps.letPass(600_000);
       await steerTenant(fleet.store, 'remove', { tenantId: 'acme', by: 'ada' });
       await recordEnd(fleet.store, 'acme');
+    },
+    /** Beta, which employs somebody too, calls its HR system by another name. */
+    async rename(name: string) {
+      const applicants = await listApplicants(fleet.sandbox.partner);
+      const ofJob = applicants.find((one) => ofBeta.includes(String(one.jobId)));
+      expect(await employByBeta(await steps.begin(ofJob?.jobCandidateId, 'beta'))).toMatchObject({
+        verdict: 'employee',
+      });
+      const hris = hrisOf('beta').replace(/connection: \w+/, `connection: ${name}`);
+      await fleet.drop('acme');
+      await steerTenant(fleet.store, 'pause', { tenantId: 'beta', by: 'ada' });
+      await fleet.apply('beta', scope(ofBeta), { hris, way: 'keep' });
+      await steerTenant(fleet.store, 'resume', { tenantId: 'beta', by: 'ada' });
+      return hris;
     },
     /** The person, hired for a job of beta's. */
     async hireByBeta() {
@@ -176,3 +191,15 @@ test('the tenant that is added anew finds the employee whom it made unheard', as
     .execute();
   expect(people).toEqual([{ tenant_id: 'acme', is_abandoned: 0, recorded: null }]);
 });
+
+test.each(kinds)(
+  'a removed tenant comes back under the name that its HR system has by then, or not at all, in %s',
+  async (database) => {
+    const { apply, remove, rename, row, id } = await hiredByAcme(made, { shared: true, database });
+    await remove();
+    const hris = await rename('main');
+    await expect(apply()).rejects.toThrow('are known in the HR system "main"');
+    await apply(hris);
+    expect(await row(id)).toMatchObject({ connection: 'main' });
+  },
+);
