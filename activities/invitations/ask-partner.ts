@@ -263,18 +263,29 @@ async function findDue(run: PushContext, target: string, people: readonly Met[])
   }
   if (open.length === 0) return [];
   const over = await readCompleted(connection.partner, flowOf(target) ?? 0);
-  return open.filter(({ met }) => over.has(met.jobCandidateId));
+  const [due, others] = [true, false].map((is) => open.filter(({ met }) => over.has(met.jobCandidateId) === is));
+  if (over.has(undefined))
+    for (const { met } of others ?? [])
+      if (run.verdicts.get(nameOf(met))?.kind !== 'created') tell(run, nameOf(met), 'quarantined', UNNAMED);
+  return due ?? [];
 }
 
+const UNNAMED =
+  'the list of the flow does not name the application of everybody who completed it, so nobody knows whether they ' +
+  'did: move them by hand';
+
 /**
- * Applications with status COMPLETED. An entry without an application counts for nobody (L5). Checks the status because
- * the partner may ignore the filter.
+ * Applications with status COMPLETED. An entry without an application, or one that cannot be read, counts for nobody
+ * (L5), and is undefined here. Checks the status because the partner may ignore the filter.
  */
 async function readCompleted(partner: PartnerClient, flow: number): Promise<Set<string | undefined>> {
   const input = { params: { id: flow }, query: { status: 'COMPLETED' as const } };
   const shown = await ifShown(partner.readAll(contract.assessmentFlows.listCandidates, input));
   const over = (shown?.items ?? []).filter(({ status }) => String(status).toUpperCase() === 'COMPLETED');
-  return new Set(over.map(({ jobCandidateId }) => shownId(jobCandidateId)));
+  return new Set([
+    ...over.map(({ jobCandidateId }) => shownId(jobCandidateId)),
+    ...(shown?.unreadable ?? []).map(() => undefined),
+  ]);
 }
 
 async function move(run: PushContext, { met, before }: Due, pipelines: readonly Pipeline[]): Promise<void> {

@@ -160,6 +160,24 @@ test.each([
   },
 );
 
+test('where the list of the flow names no application, who may have completed it is told', async () => {
+  const { run, ids, finish, moves, moved, requests, store, partnerSays } = await moveWorld();
+  const [one = ''] = ids;
+  await finish([one]);
+  partnerSays.change = (operation, answer) => {
+    if (operation !== 'assessmentFlows.listCandidates') return;
+    const { data } = (answer as { body: { data: Record<string, unknown>[] } }).body;
+    for (const entry of data) delete entry['jobCandidateId'];
+  };
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: ids.length } });
+  const reason = expect.stringMatching(/does not name the application of everybody who completed it/);
+  expect(await readQuarantine(store, key)).toEqual(ids.map(() => expect.objectContaining({ reason })));
+  expect(await requests()).toBe(0);
+  partnerSays.change = () => undefined;
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { updated: 1 } });
+  expect([await moves(), await readQuarantine(store, key)]).toEqual([moved([one]), []]);
+});
+
 test('where a run would move many, a person is asked first', async () => {
   const { run, ids, finish, moves, moved, store } = await moveWorld({ atOnce: 1 });
   const some = ids.slice(0, 2);
