@@ -21,11 +21,12 @@ export const commands = { plan: definePlan, apply: defineApply, revert: defineRe
 function definePlan(command: Command): void {
   command
     .description(
-      'Show what would be written and why: of one stream, of every stream, or of one hire. Reads both sides, writes ' +
-        'to neither, and keeps the plan under a hash for `apply`. Exit code 2: there is something to write.',
+      'Show what would be written and why: of one stream, of those that are scheduled, or of one hire. Reads both ' +
+        'sides, writes to neither, and keeps the plan under a hash for `apply`. Exit code 2: there is something to ' +
+        'write.',
     )
     .argument('<tenant>', 'tenant to plan for')
-    .argument('[subject]', 'a stream (jobs, candidates), or "hire"; every stream by default')
+    .argument('[subject]', 'a stream (jobs, candidates), or "hire"; by default those of the tenant file')
     .argument('[jobCandidateId]', 'with "hire": the partner’s id of the job candidate')
     .option('--reveal', 'show sensitive values too; the audit trail records who did')
     .option('--json', 'print JSON')
@@ -130,9 +131,12 @@ async function printPlans(store: Store, plans: readonly PlanView[], options: Pla
     await noteLook(store, { by: byOf(options), tenantId: first.tenant, ...about, isRevealed });
   }
   const shown = isRevealed ? plans : plans.map(maskPlan);
-  say(options, shown, shown.map(renderPlan).join('\n'));
+  say(options, shown, shown.length === 0 ? NONE : shown.map(renderPlan).join('\n'));
   if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
 }
+
+const NONE =
+  'The tenant file schedules no stream that can be planned. To plan one all the same: hirebridge plan TENANT STREAM\n';
 
 function renderPlan({ subject, mapping, hash, read, records, notes }: PlanView): string {
   const by = mapping === null ? '' : `, mapping ${mapping.slice(0, 12)}`;

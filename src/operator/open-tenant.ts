@@ -221,14 +221,12 @@ async function* readSegment(
 }
 
 /**
- * The named stream; without a name, the landing streams that the tenant schedules, or all landing streams if it
- * schedules none.
+ * The named stream; without a name, the landing streams that the tenant schedules.
  * @throws ConnectorError STREAM_UNKNOWN
  */
 export function streamsToPlan({ landings, tenant }: Connection, name: string | undefined): PullName[] {
-  const own = landedNames.filter((stream) => landings[stream] !== undefined);
-  const run = own.filter((stream) => tenant.streams[stream].every !== undefined);
-  if (name === undefined) return run.length > 0 ? run : own;
+  if (name === undefined)
+    return landedNames.filter((one) => landings[one] !== undefined && tenant.streams[one].every !== undefined);
   assertPulledStream(name);
   return [name];
 }

@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,11 +36,13 @@ afterAll(async () => {
 });
 
 /** The tenant's own mapping of candidates from here on; empty for the default. */
-async function useMapping(fields: string): Promise<void> {
+async function useMapping(fields: string, scheduled: readonly string[] = []): Promise<void> {
   const file = join(world.tenantsDir, 'acme-candidates.yaml');
   const tenantFile = join(world.tenantsDir, 'acme.yaml');
-  if (!(await readFile(tenantFile, 'utf8')).includes('acme-candidates'))
-    await appendFile(tenantFile, 'streams: { candidates: { mapping: acme-candidates.yaml } }\n');
+  const own = (await readFile(tenantFile, 'utf8')).replace(/^streams:.*\n/m, '');
+  const every = scheduled.filter((name) => name !== 'candidates').map((name) => `, ${name}: { every: 1h }`);
+  const candidates = `{ mapping: acme-candidates.yaml${scheduled.includes('candidates') ? ', every: 1h' : ''} }`;
+  await writeFile(tenantFile, `${own}streams: { candidates: ${candidates}${every.join('')} }\n`);
   await writeFile(file, fields === '' ? 'fields: {}\n' : `fields:\n  ${fields}\n`);
 }
 
@@ -98,7 +100,9 @@ const countRows = async () => {
 test('a plan after a finished sync is empty and writes nothing anywhere', async () => {
   const [before, rows] = [await candidates(), await countRows()];
   const counter = countWrites(world.hrisUrl.slice('sqlite:'.length));
+  await useMapping('', landedNames);
   const { code, out } = await json<PlanView[]>(['plan', 'acme']);
+  await useMapping('');
   expect(code).toBe(0);
   expect(out.map(({ subject, records }) => [subject, records])).toEqual(
     landedNames.toSorted().map((stream) => [stream, []]),
@@ -110,6 +114,15 @@ test('a plan after a finished sync is empty and writes nothing anywhere', async 
   expect(counter.take()).toEqual({});
   expect(await countRows()).toBe(rows);
   expect(await candidates()).toEqual(before);
+});
+
+test('without a name only the streams that the file schedules are planned; without any, one line says so', async () => {
+  await useMapping('', ['jobs']);
+  expect((await json<PlanView[]>(['plan', 'acme'])).out.map(({ subject }) => subject)).toEqual(['jobs']);
+  await useMapping('');
+  expect(await json<PlanView[]>(['plan', 'acme'])).toEqual({ code: 0, out: [] });
+  expect((await world.cli(['plan', 'acme'])).stdout).toMatch(/schedules no stream.*hirebridge plan TENANT STREAM/);
+  expect((await json<PlanView[]>(['plan', 'acme', 'jobs'])).out).toMatchObject([{ subject: 'jobs' }]);
 });
 
 test('a record that changed since the plan, at either end, is named and not written; the others are', async () => {
