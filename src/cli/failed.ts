@@ -3,7 +3,19 @@ import { type ConflictView, readConflicts, readFailed, retryFailed } from '../op
 import type { OperatorParts } from '../operator/open-tenant.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
-import { AS, byOf, EXIT, example, type Flags, limitOf, placesOf, renderListed, renderTable, say } from './command.ts';
+import {
+  AS,
+  byOf,
+  EXIT,
+  example,
+  type Flags,
+  limitOf,
+  placesOf,
+  renderListed,
+  renderTable,
+  say,
+  wrap,
+} from './command.ts';
 import { withClient, withStore } from './open.ts';
 
 /** Longest reason in the table; --json has full reasons. */
@@ -102,5 +114,7 @@ function renderConflicts(found: readonly ConflictView[]): string {
     hris ?? '(purged)',
     [one.kind, one.code, one.kept === null ? null : `${one.kept} stays`].filter((part) => part !== null).join(', '),
   ]);
-  return renderListed(['id', 'since', 'record', 'field', 'partner', 'HR system', 'state'], rows);
+  const words = new Set(found.flatMap(({ code, why }) => (why === null ? [] : [`${wrap(`${code}: ${why}`)}\n`])));
+  const table = renderListed(['id', 'since', 'record', 'field', 'partner', 'HR system', 'state'], rows);
+  return [table, ...(words.size > 0 ? ['\n'] : []), ...words].join('');
 }

@@ -375,7 +375,7 @@ function conflictsPart(c: Asked, tenant: string, shown: readonly ConflictView[],
     one.partner === null ? '(purged)' : personal(readable(one.partner), isRevealed, 'empty'),
     one.hris === null ? '(purged)' : personal(readable(one.hris), isRevealed, 'empty'),
     time(one.since),
-    [one.kind, one.code, one.kept === null ? null : `${SIDES[one.kept]} stays`]
+    [one.kind, one.code, one.why, one.kept === null ? null : `${SIDES[one.kept]} stays`]
       .filter((part) => part !== null)
       .join(', '),
     ...(canSettle

@@ -80,20 +80,18 @@ function ofPairs({ stream, count: pairs, since, why }: LeftOutPairs): Failed {
 function reasonOf(why: LeftOutPairs['why']): string {
   if (why.kind === 'in doubt')
     return 'it is unknown whether a write arrived: hirebridge looks, and repeats it if it is missing';
-  if (why.kind === 'refused')
-    return `${why.field}: ${[...wordsOf(why.code), why.code].join('; ')}; each is listed by hirebridge conflicts`;
+  if (why.kind === 'refused') {
+    const told = [wordsOf(why.code) ?? [], why.code, 'each is listed by hirebridge conflicts'].flat();
+    return `${why.field}: ${told.join('; ')}`;
+  }
   const whose = why.side === 'partner' ? 'the hiring platform shows no application' : 'the HR system shows no employee';
   return `${whose} any more: believed once a second run confirms it`;
 }
 
 /** The meaning of a code, and what follows. Most codes from the sides themselves need no words. */
-function wordsOf(code: string): string[] {
-  if (TAKEN.includes(code))
-    return [
-      'another record there has this value; each pass tries again; to swap two values, set one to a third value first',
-    ];
-  const words = WORDS[code];
-  return words === undefined ? [] : [words];
+function wordsOf(code: string): string | undefined {
+  if (!TAKEN.includes(code)) return WORDS[code];
+  return 'another record has this value; each pass tries again; to swap two values, set one to a third value first';
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -207,6 +205,8 @@ function viewConflict(row: FieldConflictRow, reveal: boolean) {
     field: row.field,
     kind: row.kind,
     code: row.code,
+    /** What the code means; null if it needs no words. */
+    why: (row.code === null ? undefined : wordsOf(row.code)) ?? null,
     /** Each side's value as JSON; null after a purge. */
     partner: shown(row.partner_value),
     hris: shown(row.hris_value),

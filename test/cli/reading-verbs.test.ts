@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
@@ -44,6 +45,28 @@ test('commands that only look leave the tables of an older store as they are, an
 });
 
 const LISTING = ['failed acmee', 'conflicts acmee', 'replay acmee --since 2h', 'inbox list --tenant acmee'];
+
+test('conflicts says in words what the codes of its list mean, each once', async () => {
+  const dataDir = await scratchDir();
+  const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
+  await readTenantState(store, 'acme');
+  const found = ['email', 'phone', 'grade'].map((field, at) => ({
+    field,
+    kind: 'quarantined' as const,
+    code: at === 2 ? 'THEIR_OWN' : 'NOT_KEPT',
+    forms: { partner: '"a"', hris: '"b"' },
+    values: { partner: 'a', hris: 'b' },
+    isSensitive: false,
+  }));
+  await settleConflicts(store, { tenantId: 'acme', stream: 'profiles', pairId: '7' }, { open: [] }, found);
+  await store.close();
+  const { stdout } = await runCommand(['conflicts', 'acme'], { HIREBRIDGE_DATA: dataDir });
+  expect(stdout.match(/quarantined, NOT_KEPT/g)).toHaveLength(2);
+  expect(stdout.match(/^NOT_KEPT: written, but it came back different; left alone until somebody edits it$/gm)).toEqual(
+    [expect.any(String)],
+  );
+  expect(stdout).not.toMatch(/^THEIR_OWN:/m);
+});
 
 test('a mistyped tenant is rejected with those that are known, and never reads as nothing wrong', async () => {
   const dataDir = await scratchDir();
