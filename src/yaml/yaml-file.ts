@@ -1,6 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import type { z } from 'zod';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { didYouMean } from '../in-words.ts';
@@ -84,7 +97,7 @@ export function parseYaml(file: string, text: string): YamlFile {
   // After a mistake the parser takes what follows for mistakes as well.
   const [first] = [...doc.errors, ...doc.warnings];
   const twice = keysTwice(doc).map((at) => ({ at, what: 'this key is here twice' }));
-  const all = first === undefined ? twice : [{ at: first.pos[0], what: wordsOf(first.code) }, ...twice];
+  const all = first === undefined ? twice : [{ at: first.pos[0], what: wordsOf(first) }, ...twice];
   for (const { at, what } of all.toSorted((one, other) => one.at - other.at))
     source.problems.push({ file, ...position(lines, at), text: `is not valid YAML (${what}). Correct the line.` });
   if (source.problems.length > 0) return source;
@@ -100,7 +113,10 @@ export function parseYaml(file: string, text: string): YamlFile {
   return source;
 }
 
-function wordsOf(code: string): string {
+function wordsOf({ code, message }: { code: string; message: string }): string {
+  // By its code, a collection that nothing closes only has a line behind it that stands wrong.
+  const [, end] = /end with a ([}\]])$/.exec(message) ?? [];
+  if (end !== undefined) return `a ${end === '}' ? '{' : '['} before it is not closed: ${end} is missing`;
   return SYNTAX[code] ?? code.toLowerCase().replaceAll('_', ' ');
 }
 
@@ -154,11 +170,20 @@ export function placeOf(source: YamlFile, path: Path, key?: string): { line: num
 }
 
 function nodeAt(node: unknown, step: string | number): unknown {
-  if (!isNode(node) || !('get' in node)) return undefined;
-  const { get } = node as { get(key: unknown, keep: true): unknown };
-  // A key such as 1 is a number in YAML and text in the parsed value.
-  const found = get.call(node, step, true);
-  return found ?? (typeof step === 'string' && /^\d+$/.test(step) ? get.call(node, Number(step), true) : undefined);
+  if (isMap(node)) return pairAt(node, step)?.value;
+  return isSeq(node) ? node.get(step, true) : undefined;
+}
+
+/** Pairs by the text of their key: read one after the other, a map of thousands of mistakes took minutes to explain. */
+const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** A key such as 1 is a number in YAML and text in the parsed value. */
+function pairAt(map: YAMLMap, key: unknown): Pair | undefined {
+  const known = pairs.get(map);
+  if (known !== undefined) return known.get(String(key));
+  const named = map.items.filter((item) => isScalar(item.key));
+  pairs.set(map, new Map(named.map((item) => [String((item.key as Scalar).value), item])));
+  return pairAt(map, key);
 }
 
 /**
@@ -185,16 +210,18 @@ export function problemAt(source: YamlFile, path: Path, text: string, key?: stri
   return { file: source.file, ...placeOf(source, path, key), text };
 }
 
-/** One refusal for any number of problems, every one of them listed as `file:line:column`. */
+/** Nobody reads more of them in a terminal. */
+const MOST_TOLD = 100;
+
+/** One refusal for any number of problems, the first of them listed as `file:line:column`, the others counted. */
 export function refuse(code: string, problems: readonly Problem[]): ConnectorError {
-  const list = problems.map((p) => `${p.file}:${p.line}:${p.column} ${p.text}`);
+  const list = problems.slice(0, MOST_TOLD).map((p) => `${p.file}:${p.line}:${p.column} ${p.text}`);
+  if (problems.length > MOST_TOLD) list.push(`... and ${problems.length - MOST_TOLD} more. Correct these first.`);
   return rejected(code, list.join('\n'), { details: { problems: [...problems] } });
 }
 
 function keyStart(map: unknown, key: unknown): number | undefined {
-  if (!isMap(map)) return undefined;
-  const pair = map.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
-  return pair ? startOf(pair.key) : undefined;
+  return isMap(map) ? startOf(pairAt(map, key)?.key) : undefined;
 }
 
 function startOf(node: unknown): number | undefined {
@@ -230,7 +257,8 @@ function explain(source: YamlFile, schema: z.ZodType, issue: Issue, prefix: Path
     const branch = nearestBranch(issue.errors);
     if (branch) return branch.flatMap((child) => explain(source, schema, child, prefix, inner));
   }
-  if (!source.doc.hasIn(path)) return [problemAt(source, path, `"${name}" is missing: ${expectation(issue)}. Add it.`)];
+  if (path.reduce<unknown>(nodeAt, source.doc.contents) === undefined)
+    return [problemAt(source, path, `"${name}" is missing: ${expectation(issue)}. Add it.`)];
   return [problemAt(source, path, `"${name}" is not right: ${expectation(issue)}.`)];
 }
 

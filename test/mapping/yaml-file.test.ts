@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { parseYaml, readYamlFile } from '../../src/yaml/yaml-file.ts';
+import { parseYaml, problemAt, readYamlFile, refuse } from '../../src/yaml/yaml-file.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const BOMB = `a: &a [x, x, x, x, x, x, x, x, x, x]
@@ -20,6 +20,13 @@ test.each<[string, string | Buffer, string]>([
     'braces without quotes, which the parser takes for many mistakes',
     'a: { get: /staff/{id}, b: 1 }\nc: { d: 1, e: 2 }\n',
     '1:18 is not valid YAML (text with { } [ ] , or # needs quotes). Correct the line.',
+  ],
+  ['an open brace', 'a: { b: 1\nc: 2\n', '2:1 is not valid YAML (a { before it is not closed: } is missing).'],
+  ['an open bracket', 'a: { b: [1, 2 }\n', '1:15 is not valid YAML (a [ before it is not closed: ] is missing).'],
+  [
+    'a line that stands wrong',
+    'a:\n    b: 1\n  c: 2\n',
+    '3:1 is not valid YAML (the line does not line up with the lines around it).',
   ],
   ['aliases that multiply', BOMB, '2:8 uses aliases that lead nowhere or grow without end. Write the values out.'],
   ['an alias of nothing', 'a: 1\nb: *c\n', '2:4 uses aliases that lead nowhere'],
@@ -44,4 +51,25 @@ test('each key of a large map is compared with those before it at once', () => {
   compared.mockRestore();
   expect(problems.map(({ line }) => line)).toEqual([2_001, 2_002]);
   expect(times).toBeLessThan(10 * keys.length);
+});
+
+test('where thousands of mistakes stand is looked up once for each, and the first hundred are told', () => {
+  const keys = Array.from({ length: 2_000 }, (_, n) => `key-${n}`);
+  const source = parseYaml('acme.yaml', `fields:\n${keys.map((key) => `  ${key}: { from: x }\n`).join('')}`);
+  const compared = vi.spyOn(globalThis, 'String');
+  const problems = keys.flatMap((key) => [
+    problemAt(source, ['fields'], 'is no field.', key),
+    problemAt(source, ['fields', key, 'from'], 'is no source.'),
+  ]);
+  const times = compared.mock.calls.length;
+  compared.mockRestore();
+  expect(problems.slice(-2)).toMatchObject([
+    { line: 2_001, column: 3 },
+    { line: 2_001, column: 21 },
+  ]);
+  expect(times).toBeLessThan(20 * keys.length);
+  const { message, details } = refuse('MAPPING_INVALID', problems);
+  expect(message.split('\n')).toHaveLength(101);
+  expect(message).toMatch(/acme\.yaml:51:\d+ is no source\.\n\.\.\. and 3900 more\. Correct these first\.$/);
+  expect(details?.['problems']).toHaveLength(4_000);
 });
