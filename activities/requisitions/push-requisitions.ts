@@ -15,6 +15,7 @@ import { openHold, readHold } from '../../src/store/holds.ts';
 import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/jobs.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
+import { forgetAllowed } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/stream.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -24,6 +25,7 @@ import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
 import {
   assertAnswered,
+  assertFew,
   assertOurs,
   createFailures,
   leftMs,
@@ -44,6 +46,7 @@ export async function pushRequisitions(context: PushContext): Promise<void> {
     throw unconfigured(context, 'the HR system provides no requisitions (hris.requisitions)');
   const open = await requisitions.listOpen(AbortSignal.timeout(60_000));
   const run = await openRun(context);
+  await assertFewNew(run, open);
   const pushed: [Requisition, Pushed][] = [];
   for (const requisition of open) {
     await assertOurs(run);
@@ -63,6 +66,19 @@ export async function pushRequisitions(context: PushContext): Promise<void> {
     const verdict = code === undefined ? verdictOf(run, one, after) : { kind: 'quarantined' as const, reason };
     run.verdicts.set(id, { id, ...verdict });
   }
+  await forgetAllowed(context.deps.store, context.key);
+}
+
+/** The first pass may meet the open positions of years. Those that were asked for before are not counted again. */
+async function assertFewNew(run: RequisitionRun, open: readonly Requisition[]): Promise<void> {
+  const { rows, jobs, mapping, settings, defined } = run;
+  const { reference, atOnce: most } = settings;
+  const isNew = ({ id }: Requisition) => !rows.has(id) && findJob(jobs, reference, id).kind === 'none';
+  const fresh = open.filter((one) => isNew(one) && !('reason' in wantedJob(one, mapping, settings, defined))).length;
+  const message =
+    `${fresh} open positions would become jobs in one run, more than ${most} (requisitions.atOnce in the tenant ` +
+    'file). None of them did.';
+  await assertFew(run, { fresh, most, code: 'MASS_REQUISITIONS', message });
 }
 
 async function openRun(context: PushContext): Promise<RequisitionRun> {

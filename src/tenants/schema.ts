@@ -204,6 +204,8 @@ const requisitions = z.strictObject({
   reference: text,
   /** Job custom fields that hold fields of the requisition, now and later. */
   values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
+  /** A person is asked if one run would make more jobs than this. */
+  atOnce: z.int().min(1).default(20),
 });
 
 /** Select fields of the partner that take their options from a list of the HR system. */

@@ -157,7 +157,7 @@ test('a custom field that the stream requisitions writes is not written by this 
   const { connection, tenant } = world.open(CALM);
   const { fields } = await readDefinitions(connection);
   const id = fields.find(({ entity, label }) => entity === 'job' && label === 'Cost centre')?.id;
-  Object.assign(tenant, { requisitions: { reference: id, values: [] } });
+  Object.assign(tenant, { requisitions: { reference: id, values: [], atOnce: 20 } });
   expect(await exchange()).toMatchObject({ state: 'refused', code: 'FIELD_WRITTEN_TWICE' });
   expect(world.writes).toEqual({ partner: 0, hris: 0 });
 });

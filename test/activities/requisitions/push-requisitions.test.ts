@@ -6,6 +6,7 @@ import type { Job } from '../../../src/partner/contract/jobs.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { answerHold, closeHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import { REQUEST_FAULTS, refusing } from '../killable.ts';
 import { requisition, requisitionWorld } from './requisition-world.ts';
 
@@ -58,6 +59,21 @@ test.each([
   const before = (await sandbox.control.ledger({ kind: 'effect' })).length;
   expect(await run('two')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
   expect((await sandbox.control.ledger({ kind: 'effect' })).length).toBe(before);
+});
+
+test('years of open positions do not become jobs at once: a person is asked first', async () => {
+  const { open, run, jobsOf, store } = await requisitionWorld(undefined, undefined, 2);
+  open.push(requisition('R-1'), requisition('R-2'), requisition('R-3'), requisition('R-4', { title: null }));
+  expect(await run('one')).toMatchObject({ state: 'refused', code: 'MASS_REQUISITIONS' });
+  expect(await jobsOf('R-1')).toEqual([]);
+  await resumeStream(store, key, 'somebody');
+  const made = { created: 3, quarantined: 1 };
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: made });
+  // Jobs that are there, and positions that can be none, are not counted again.
+  open.push(requisition('R-5'), requisition('R-6'));
+  expect(await run('three')).toMatchObject({ state: 'partial', counts: { created: 2 } });
+  open.push(...['R-7', 'R-8', 'R-9'].map((id) => requisition(id)));
+  expect(await run('four')).toMatchObject({ state: 'refused', code: 'MASS_REQUISITIONS' });
 });
 
 test('one that misses what a job needs is left out with its reason, and the others are made', async () => {

@@ -16,6 +16,7 @@ import { GIVE_UP_MS, pushDeps } from '../push-deps.ts';
 export async function requisitionWorld(
   wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner,
   costCentre: ValueForm = { fieldType: 'text' },
+  atOnce = 200,
 ) {
   const sandbox = await openSandbox({ jobs: 1, candidates: 0 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
@@ -27,7 +28,7 @@ export async function requisitionWorld(
   const store = await sqliteStore({ now: () => clock.now, plugins });
   const open: Requisition[] = [];
   const connection = {
-    tenant: tenantWith(referenceId, costCentreId),
+    tenant: tenantWith(referenceId, costCentreId, atOnce),
     partner: wrap(killablePartner(sandbox, points)),
     hris: { requisitions: { listOpen: async () => open.map((one) => structuredClone(one)) } },
     keyFingerprint: 'one',
@@ -60,12 +61,12 @@ async function defineField(
   return String((await partner.customFields.create({ body })).data.id);
 }
 
-function tenantWith(reference: string, costCentreId: string) {
+function tenantWith(reference: string, costCentreId: string, atOnce: number) {
   return {
     tenant: 'acme',
     hris: { kind: 'sql', options: { url: 'sqlite:unused', requisitions: {} } },
     streams: { requisitions: {} },
-    requisitions: { reference, values: [{ customFieldId: costCentreId, field: 'costCentre' }] },
+    requisitions: { reference, values: [{ customFieldId: costCentreId, field: 'costCentre' }], atOnce },
     files: {},
   };
 }
