@@ -161,7 +161,7 @@ function noteStatement(system: string, { level, query, queryDurationMillis }: Lo
 /** Splits a Postgres address into its limits and the rest. @throws ConnectorError DATABASE_URL */
 function readBounds(url: string): { bounds: DatabaseBounds; address: string } {
   assertNotInClear(url, 'DATABASE_URL');
-  const address = new URL(url);
+  const address = URL.parse(url) ?? unreadable();
   const bounds: DatabaseBounds = { ...BOUNDS };
   for (const name of Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]) {
     const given = address.searchParams.get(name);
@@ -428,6 +428,14 @@ function movedAway(file: string): ConnectorError {
       'the right file there, and restart every hirebridge on this machine.',
     retryAfterMs: AGAIN_MS,
   });
+}
+
+function unreadable(): never {
+  throw rejected(
+    'DATABASE_URL',
+    'The database address cannot be read. Write special characters of its password by their percent code, such as # ' +
+      'as %23, / as %2F, ? as %3F and % as %25.',
+  );
 }
 
 function notANumber(name: string): ConnectorError {

@@ -112,3 +112,10 @@ test.each([
     expect(stderr).not.toContain('unexpected');
   }
 });
+
+test('an address with a # in its password is refused with how to write it, and not shown', () => {
+  const open = () => openDatabase('postgres://hr:hun#ter2@127.0.0.1/people');
+  expect(open).toThrow(expect.objectContaining({ code: 'DATABASE_URL', action: 'reject' }));
+  expect(open).toThrow(/# as %23/);
+  expect(open).not.toThrow(/hun|ter2/);
+});
