@@ -197,7 +197,8 @@ const KNOWN: Readonly<Record<string, (tag: string, run: string) => FieldValue>> 
   userName: (tag, run) => `${tag}.${run}`,
   title: () => 'Cook',
   startDate: () => '2026-02-01',
-  birthDate: () => '1990-05-17',
+  // By it, people of other runs who are still there are other people, even with a name without the mark.
+  birthDate: (_tag, run) => new Date((Number.parseInt(run, 16) % 10_000) * 86_400_000).toISOString().slice(0, 10),
 };
 
 function profileOf(

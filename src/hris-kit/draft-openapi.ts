@@ -30,7 +30,7 @@ const SYNONYMS: Readonly<Record<string, RegExp>> = {
   phone: /^(mobile|phone|mobilephone|phonenumber|mobilenumber|mobilephonenumber|cell)$/,
   title: /^(job|position|employment)?title$|^position$/,
   startDate:
-    /^(start|hir(e|ing)|joining|entry|employmentstart)date$|^dateof(joining|hire|entry)$|^(hired|start(ed|s)|joined)on$/,
+    /^(hir(e|ing)|joining|entry|(employment)?start)date$|^dateof(joining|hire|entry)$|^(hired|start(ed|s)|joined)on$/,
   birthDate: /^(birthdate|dateofbirth|birthday|born(on)?|dob)$/,
   department: /^department(name)?$/,
   city: /^(city|town|locality)$/,

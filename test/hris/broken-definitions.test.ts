@@ -334,6 +334,7 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
   ['a ticket that is nowhere', 'ticket: body.task', 'ticket: task', 'task', /body\.task/],
   ['a condition on nothing', 'when: body.error = "busy"', 'when: error = "busy"', 'error', /body\.error/],
   ['words of nowhere', 'said: body.message', 'said: message', 'message', /body\.message/],
+  ['a body in a body', 'done: state =', 'done: body.state =', 'body.state', /no "body": write state/],
   ['a version of a header in a record', 'version: version\n', 'version: headers.etag\n', 'headers', /"read\.version"/],
   [
     'a create of nobody',

@@ -138,6 +138,15 @@ test('a create whose answer is lost is tested without a reference as well, by e-
   expect(staff.size).toBe(2);
 });
 
+test('a run is not disturbed by the people whom an earlier one left there', async () => {
+  const { url } = await startLagging();
+  for (const _run of ['first', 'second']) {
+    const { hris, cell } = await cellsOf((text) => text, url);
+    hris.begin();
+    await expect(cell('hostile strings come back unchanged, or are refused')?.run()).resolves.toBeUndefined();
+  }
+});
+
 test('people are found by their address at work if the definition has no other', async () => {
   const { url } = await startLagging();
   const atWork = (text: string): string => text.replace('  email: { at: email }', '  workEmail: { at: email }');

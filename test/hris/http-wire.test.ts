@@ -94,7 +94,7 @@ test('a read that is refused sends nobody to its data', async () => {
     code: 'INVALID_VALUE',
     message:
       'GET /staff/{id} was answered 400: the HR system refuses it: check the rights of its user, and "read" of the ' +
-      'definition.',
+      'definition. If it answers so to an id of another form, add 400 to "read.absent".',
   });
 });
 

@@ -210,9 +210,13 @@ test.each([
   });
 });
 
-test('a rehire that only says that somebody is back is followed by an update with the fields', async () => {
+test.each([
+  ['post: "/staff/{id}/rehire", body: { reason: back }', 'POST {"reason":"back"}'],
+  ['post: "/staff/{id}/rehire", body: {}', 'POST {}'],
+  ['delete: "/staff/{id}/end"', 'DELETE '],
+])('a rehire that only says that somebody is back is followed by an update: %s', async (rehire, first) => {
   const sent: string[] = [];
-  const definition = VERSIONED.concat('rehire: { post: "/staff/{id}/rehire", body: { reason: back } }\n');
+  const definition = VERSIONED.concat(`rehire: { ${rehire} }\n`);
   const hris = await openKestrel(
     definition,
     async (asked, say) => {
@@ -222,7 +226,7 @@ test('a rehire that only says that somebody is back is followed by an update wit
     { token: 'x' },
   );
   await hris.employees.rehire?.('1', { title: 'Chef' }, write);
-  expect(sent).toEqual(['POST {"reason":"back"}', 'GET ', 'PATCH {"title":"Chef"}']);
+  expect(sent).toEqual([first, 'GET ', 'PATCH {"title":"Chef"}']);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import type { Path } from '../../yaml/yaml-file.ts';
-import type { Definition, ListOf, RequestOf } from './definition-schema.ts';
+import type { Definition, ListOf, RequestOf, WriteOf } from './definition-schema.ts';
 import { isWholeList, NO_FORMAT, plainPath, writesDays } from './expression.ts';
 
 /** Where parts of a definition contradict one another, and how. */
@@ -38,7 +38,7 @@ export function brokenRules(raw: Definition): BrokenRule[] {
 const TAKEN = ['definition', 'url', 'readLag', 'allowPrivateAddress', 'kind', 'connection', 'module'];
 
 function* ofReference(raw: Definition): Generator<BrokenRule> {
-  const { find, record, create, pending, options, readLag, requisitions } = raw;
+  const { find, record, create, pending, options, readLag } = raw;
   if (find.reference !== undefined && record.reference === undefined)
     yield [
       ['find', 'reference'],
@@ -62,12 +62,6 @@ function* ofReference(raw: Definition): Generator<BrokenRule> {
       'a create may be pending, but "readLag" does not say how long a search may miss its employee. A create whose ' +
         'answer was lost is sent again after that time. Add readLag: 15m, or 0s if searches never miss one.',
     ];
-  for (const [part, { version }] of Object.entries({ record, ...(requisitions && { requisitions }) }))
-    if (version?.startsWith('headers.') === true)
-      yield [
-        [part, 'version'],
-        `"${part}.version" reads a record, which has no headers. Write "read.version": headers.etag.`,
-      ];
   for (const [key, option] of Object.entries(options))
     if (option.secret && option.default !== undefined)
       yield [
@@ -213,10 +207,15 @@ export function belowOf({ below }: Pick<Definition, 'below'>, place: string): st
   return first !== undefined && 'name' in first && Object.hasOwn(below, first.name) ? first.name : undefined;
 }
 
+/** A DELETE has no body, unless the definition gives it one or something to write. */
+export function isBare({ delete: path, body, set }: WriteOf): boolean {
+  return path !== undefined && body === undefined && Object.keys(set).length === 0;
+}
+
 /** Fields of the record that a request with a body of its own leaves out. */
-export function unsentBy(write: RequestOf, raw: Fields): string[] {
+export function unsentBy(write: WriteOf, raw: Fields): string[] {
   const sent = requestOf(write);
-  if (write.body === undefined || uses(sent, 'record')) return [];
+  if ((write.body === undefined && !isBare(write)) || uses(sent, 'record')) return [];
   return writtenInRecord(raw).flatMap(([key]) => (uses(sent, `fields\\.${key}`) ? [] : [key]));
 }
 

@@ -40,10 +40,22 @@ export class Texts {
       const name = [...at, key].join('.');
       this.wrong([...at, key], `"${name}" reads { ${known.join(', ')} }, so "${first}" is not there: body.${first}?`);
     }
-    return this.reads(at, part, ...keys);
+    return this.#compiled(at, part, keys);
   }
 
+  /** Expressions of a body, or of a record. */
   protected reads<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
+    for (const key of keys) {
+      const [text, whole, rest] = /^(body|headers)\.([\w-]+)/.exec(String(part[key] ?? '')) ?? [];
+      if (whole === undefined) continue;
+      const instead = whole === 'body' ? `write ${rest}` : `"read.version" may be ${text}`;
+      const name = [...at, key].join('.');
+      this.wrong([...at, key], `"${name}" reads a body or a record, which has no "${whole}": ${instead}.`);
+    }
+    return this.#compiled(at, part, keys);
+  }
+
+  #compiled<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, keys: readonly Key[]) {
     const read = keys.map((key) => [key, this.expression([...at, key], part[key] as string | undefined)]);
     return Object.fromEntries(read) as Reads<Part, Key>;
   }

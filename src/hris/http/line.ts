@@ -312,7 +312,11 @@ async function refusalOf(
   const { code: plain = '', action: usual = 'retry' } = cause ?? {};
   const [code, action, text] = MEANINGS[means ?? ''] ?? [plain, usual, ''];
   const isAboutData = means !== 'reject' || call.sent !== undefined;
-  const check = `refuses it: check the rights of its user, and "${call.plan.purpose}" of the definition`;
+  const { purpose } = call.plan;
+  const isRead = call.accepts?.includes(404) === true && call.plan.method === 'GET';
+  const check =
+    `refuses it: check the rights of its user, and "${purpose}" of the definition` +
+    (isRead ? `. If it answers so to an id of another form, add ${answer.status} to "${purpose}.absent"` : '');
   const ours = `${call.plan.what} was answered ${answer.status}: the HR system ${isAboutData ? text : check}.`;
   const bare = row === undefined && isAboutData ? cause?.message : undefined;
   return new ConnectorError({

@@ -7,6 +7,7 @@ import {
   ADDRESS,
   belowOf,
   brokenRules,
+  isBare,
   leftBelow,
   METHODS,
   requestOf,
@@ -338,7 +339,7 @@ class Compiler extends Texts {
     return {
       ...call,
       // By default the record itself is sent.
-      body: call.body ?? ((values: Values) => values['record']),
+      body: call.body ?? (isBare(write) ? undefined : (values: Values) => values['record']),
       as: write.as,
       /** False if only records below the employee are written. */
       sends,
