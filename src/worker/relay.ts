@@ -402,10 +402,11 @@ function isOutage(error: unknown): boolean {
 /** SQLSTATE of data that Postgres cannot keep (21, 22), or that exceeds its limits (54). */
 const OF_DATA = /^(?:21|22|54)[0-9A-Z]{3}$/;
 
-/** The loggable reason of an outage: a name or a code, never a message, which might quote a record. */
+/** The loggable reason of an outage: a name or a code, never a whole message, which might quote a record. */
 export function outageReason(error: unknown): string {
   if (isConnectorError(error)) return error.code;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  if (isGrpcServiceError(cause)) return `Temporal ${/^\d+ [A-Z_]+/.exec(cause.message)?.[0] ?? cause.code}`;
   if (!(cause instanceof Error)) return 'unknown';
   const { code } = cause as { code?: string | number };
   return code === undefined ? cause.name : `${cause.name} ${code}`;

@@ -12,7 +12,7 @@ import {
   resumeTenant,
   startBaseline,
 } from '../../src/store/tenant-states.ts';
-import type { RelayOptions } from '../../src/worker/relay.ts';
+import { outageReason, type RelayOptions } from '../../src/worker/relay.ts';
 import { scaled, unlessStalled } from '../harness/pace.ts';
 import { until } from '../harness/world.ts';
 import { sqliteStore } from '../store/stores.ts';
@@ -218,6 +218,12 @@ function grpcError(code: number): Error {
   });
 }
 
+test('a log names Temporal, and what it answered', () => {
+  const message = '4 DEADLINE_EXCEEDED: Deadline exceeded after 10.1s';
+  const cause = Object.assign(new Error(message), { code: 4, details: '', metadata: {} });
+  expect(outageReason(new Error('Failed to signal', { cause }))).toBe('Temporal 4 DEADLINE_EXCEEDED');
+});
+
 test.each<[string, Error]>([
   ['Temporal is too busy (RESOURCE_EXHAUSTED)', grpcError(8)],
   ['the Temporal key has expired (UNAUTHENTICATED)', grpcError(16)],
@@ -247,7 +253,7 @@ test('a delivery that Temporal rejects as invalid has failed, with its reason', 
     const row = await store.kysely.selectFrom('inbox').select(['failures', 'last_error']).executeTakeFirst();
     return row !== undefined && row.failures > 0 ? row : undefined;
   });
-  expect(failed).toEqual({ failures: 1, last_error: 'Error 3' });
+  expect(failed).toEqual({ failures: 1, last_error: 'Temporal 3' });
 });
 
 test('events of one moment about one hire are one signal, and each is relayed', async () => {
