@@ -18,7 +18,10 @@ const ANA = {
 const FIELDS = { givenName: 'Ana', familyName: 'Reyes', userName: 'areyes', email: 'ana@example.org' };
 
 /** One user at a server that gives its version in a header alone, and requires it of every change (RFC 7644, 3.14). */
-async function open(user: Json | undefined): Promise<{ hris: HrisConnection; user: () => Json }> {
+async function open(
+  user: Json | undefined,
+  shown: (version: number) => Json = () => ({}),
+): Promise<{ hris: HrisConnection; user: () => Json }> {
   let held = user;
   let version = 1;
   const kept = (): Json => held ?? {};
@@ -31,7 +34,7 @@ async function open(user: Json | undefined): Promise<{ hris: HrisConnection; use
       held = { ...given, id: 'u1' };
       return say(201, undefined, { location: '/Users/u1' });
     }
-    if (asked.method === 'GET') return say(200, held, tag);
+    if (asked.method === 'GET') return say(200, { ...held, ...shown(version) }, tag);
     if (asked.headers['if-match'] === undefined) return say(428, {});
     if (asked.headers['if-match'] !== tag.etag) return say(412, {});
     version += 1;
@@ -52,6 +55,18 @@ test('a version that only the header has is named by every change', async () => 
   expect(await hris.employees.read('u1', signal)).toMatchObject({ former: true });
   await hris.employees.rehire?.('u1', { title: 'Cook' }, write);
   expect(user()).toMatchObject({ active: true, title: 'Cook' });
+});
+
+test('a version without quotes is named as the header has it', async () => {
+  const { hris, user } = await open({ ...ANA }, (version) => ({ meta: { version: String(version) } }));
+  await hris.employees.update('u1', { title: 'Chef' }, write);
+  expect(user()).toMatchObject({ title: 'Chef' });
+});
+
+test('a header that a web server makes by itself is no version where the record has its own', async () => {
+  const { hris, user } = await open({ ...ANA }, (version) => ({ meta: { version: `W/"${version}"` } }));
+  await hris.employees.update('u1', { title: 'Chef' }, write);
+  expect(user()).toMatchObject({ title: 'Chef' });
 });
 
 test('a create that is answered with an address alone has its id', async () => {
