@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
-import { asksToCancel } from '../../src/hire/answers.ts';
+import { asksToCancel, undecided } from '../../src/hire/answers.ts';
 import {
   allFields,
   type Change,
@@ -16,6 +16,7 @@ import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { listWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { endLost } from '../../src/store/hire-states.ts';
 import { lastAnswered } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
@@ -330,17 +331,41 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   // An attempt made just now has its outcome already.
   const latest = creation?.outcome === 'open' ? await latestIntent(store, ref, CREATE_VERB) : undefined;
   if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', { kind: 'created', ref: shown });
-  const whose = personOf(tenant, row.candidate_id ?? '');
-  const { refusal } = await changePerson(store, whose, {
+  const { connection, candidate } = personOf(tenant, row.candidate_id ?? '');
+  const event = {
     kind: 'link',
     hire: ref,
-    candidate: whose.candidate,
+    candidate,
     is: { employee: shown, number: shown.number ?? null },
     how,
     shownAfterMs: hris.capabilities.readLagMs,
     samePerson: hire.decisions.samePerson === shown.id,
-  });
+  } as const;
+  const link = () => changePerson(store, { connection, candidate }, event);
+  let { refusal } = await link();
+  if (
+    refusal?.reason === 'of-another' &&
+    (await isMadeAnew(hire, refusal.other)) &&
+    (await endLost(store, refusal.other))
+  ) {
+    hire.deps.log.warn({ ...ref, other: refusal.other.hire }, 'the id of a deleted employee is given to this hire');
+    ({ refusal } = await link());
+  }
   return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
+}
+
+/**
+ * Whether the HR system gave the id of an employee that it deleted to the one made for this hire: the record has the
+ * reference of our create, and not the name of the person who had it.
+ */
+async function isMadeAnew(hire: HireContext, { employee, candidate }: Employed): Promise<boolean> {
+  const { store, ref, connection, row } = hire;
+  if (candidate.company !== personOf(connection.tenant, row.candidate_id ?? '').candidate.company) return false;
+  const creation = await latestIntent(store, ref, CREATE_VERB);
+  const pinned = creation?.outcome === 'done' ? readKept<{ reference: string }>(creation.pinned) : 'purged';
+  const record = await readEmployee(connection.hris, employee);
+  if (pinned === 'purged' || record === undefined || record.reference !== pinned.reference) return false;
+  return hasOtherName({ ...hire, decisions: undecided }, record, candidate.candidateId);
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {

@@ -110,6 +110,8 @@ interface Events {
   };
   /** A hire with this employee is over; `heir` is the newest other hire with the same employee, of that candidate. */
   leave: { hire: HireRef; employee: Employee; heir: (HireRef & { candidateId: string | null }) | undefined };
+  /** The HR system deleted this employee. */
+  lose: { employee: Employee };
   /** A tenant that counted as a company of its own now names its company at the partner. */
   'name-company': { candidate: Candidate; company: string };
 }
@@ -198,6 +200,9 @@ const transitions: { [Kind in keyof Events]: Transition<Kind> } = {
   }),
   link,
   leave,
+  lose: ({ subject }, { employee }) => ({
+    subject: { ...subject, employees: subject.employees.filter((one) => !isSameEmployee(one.employee, employee)) },
+  }),
   'name-company': nameCompany,
 };
 

@@ -20,6 +20,8 @@ export interface KnownPerson {
   reference: string;
   /** This hire sent a create whose outcome is unknown. */
   unsettledCreate: boolean;
+  /** The id of the employee that this hire's create made. */
+  made?: string | undefined;
   /** The earliest start date that needs no question, and where the date is read from. */
   startLimit?: { earliest: string; days: number; source: string } | undefined;
   /** Whether hirebridge can make former employees active again in this HR system. */
@@ -158,12 +160,14 @@ function planTransfer(
 
 /** An employee linked to another candidate is taken only if somebody said that both candidates are one person. */
 function planLink(
-  { ref, links = [] }: EmployeeObservation,
+  { ref, made, links = [] }: EmployeeObservation,
   employee: KnownEmployee,
   { samePerson }: Decisions,
 ): Change | Held {
   const link = links.find((one) => one.employeeId === employee.id);
-  if (samePerson === employee.id || link === undefined || link.isThisPerson) return { kind: 'link', employee };
+  // applyPlan sees whose the employee is that our own create made.
+  if (samePerson === employee.id || made === employee.id || link === undefined || link.isThisPerson)
+    return { kind: 'link', employee };
   const { jobCandidateId } = ref;
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other: link.hire });
 }

@@ -6,6 +6,7 @@ import {
   type HireRef,
   type HireState,
   type HireStep,
+  hireStates,
   isSameHire,
   restingStates,
 } from '../hire/hire.ts';
@@ -15,6 +16,7 @@ import { hireBehind, hiresWith } from './hires.ts';
 import { closeHoldsOf } from './holds.ts';
 import { has, hireColumns, hireOf, inTransaction, locked, ofHire, type Store } from './open-store.ts';
 import { leaveEmployee, releasePeople } from './people.ts';
+import { changePerson } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
 /**
@@ -43,6 +45,33 @@ export async function endHire(
       if (ended.job_id !== null) await addHints(open, key.tenantId, 'people', [ended.job_id]);
     }
     return ended !== undefined;
+  });
+}
+
+/**
+ * The HR system deleted this employee, and the id is another person's by now: the hires that had it end without one,
+ * and the next hire of their person asks. False while one of them is open, because that one asks about the employee.
+ */
+export function endLost(store: Store, lost: { employee: Employee; hire: HireRef }): Promise<boolean> {
+  const { employee } = lost;
+  return inTransaction(store, async (open) => {
+    const { kysely } = open;
+    const had = await hiresWith(open, employee, hireStates);
+    if (had.some(({ state }) => state === 'open')) return false;
+    for (const hire of had.map(hireOf)) {
+      await endHire(open, hire, 'kept', ['done']);
+      await releasePeople(open, hire, true);
+      const none = { employee_id: null, employee_number: null, connection: null };
+      await kysely.updateTable('hires').set(none).where(ofHire(hire)).execute();
+    }
+    for (const tenantId of new Set([lost.hire.tenantId, ...had.map((row) => row.tenant_id)])) {
+      const known = has({ tenant_id: tenantId, employee_id: employee.id });
+      await kysely.deleteFrom('employments').where(known).execute();
+      const pairs = kysely.deleteFrom('exchange_pairs').where(has({ tenant_id: tenantId, pair_id: employee.id }));
+      await pairs.where('stream', 'in', ['employees', 'amendments']).execute();
+    }
+    await changePerson(open, { employee }, { kind: 'lose', employee });
+    return true;
   });
 }
 

@@ -4,6 +4,7 @@ import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { knownIn } from '../../../src/hire/hire.ts';
 import { held } from '../../../src/hire/holds.ts';
+import { listApplicants } from '../../harness/world-people.ts';
 import { employedAs } from '../../store/known-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
@@ -116,6 +117,55 @@ test('whoever says after another id was named that the person moves to the recor
   await answerAs(ref, held('PERSON_HIRED_BEFORE', { jobCandidateId: second, other: ref }), 'transfer');
   expect(await employSecond()).toMatchObject({ verdict: 'employee' });
   expect(await row(second)).toMatchObject({ employee_id: employeeId });
+});
+
+/** The next employee gets the id of one that HR deleted, as after a restore of the HR system. */
+async function idGivenAgain(database?: (typeof kinds)[number], isOpen = false) {
+  const world = await employPerson({ isOpen, ...(database && { database }) });
+  const { change, employeeId, begin, employOnce } = world;
+  await change(`delete from employees where id = ${employeeId}`);
+  await change('update sqlite_sequence set seq = 0');
+  const second = await begin();
+  return { ...world, second, employSecond: () => employOnce(second) };
+}
+
+test.each(kinds)('an id that HR gives to the next employee is that one’s, in %s', async (database) => {
+  const { fleet, id, employeeId, second, employSecond, row, employees, finish, move, begin, applyFor, employOnce } =
+    await idGivenAgain(database);
+  expect(await employSecond()).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  expect(await employedAs(fleet.store, 'hr', employeeId)).toMatchObject({ hire: { jobCandidateId: second } });
+  expect(await row(id)).toMatchObject({ state: 'kept', employee_id: null });
+  await move('SCREEN');
+  await fleet.reconcile('acme');
+  expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
+  expect(await employOnce(await begin(await applyFor(0)))).toMatchObject({ hold: { code: 'PERSON_RECORDED' } });
+  expect(await employees()).toHaveLength(1);
+});
+
+test('while the hire of the deleted employee is under way, that one is asked about first', async () => {
+  const { fleet, ref, answerAs, employSecond, employees, second, row } = await idGivenAgain('sqlite', true);
+  expect(await employSecond()).toMatchObject({ hold: { code: 'EMPLOYEE_OF_ANOTHER' } });
+  const gone = await finishHire(fleet.deps, ref);
+  expect(gone).toMatchObject({ hold: { code: 'EMPLOYEE_GONE', details: { isChanged: true } } });
+  await answerAs(ref, gone, 'keep');
+  expect(await employSecond()).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toHaveLength(1);
+  expect(await row(second)).toMatchObject({ employee_id: '1' });
+});
+
+test('an employee with our reference and the name of who had them is asked about', async () => {
+  const world = await employPerson();
+  const { fleet, employOnce, begin, employees, change, employeeId } = world;
+  const [, one, two] = await listApplicants(fleet.sandbox.partner);
+  const first = (await employees())[0] as unknown as Record<string, string>;
+  const fields = { firstName: first['given_name'] ?? '', lastName: first['family_name'] ?? '' };
+  await fleet.sandbox.control.act('editCandidate', { candidateId: one?.candidateId ?? 0, fields });
+  expect(two).toBeDefined();
+  await change(`delete from employees where id = ${employeeId}`);
+  await change('update sqlite_sequence set seq = 0');
+  const second = await begin(one?.jobCandidateId);
+  expect(await employOnce(second)).toMatchObject({ hold: { code: 'EMPLOYEE_OF_ANOTHER' } });
 });
 
 test('a number that the HR system gives after the create is what the partner is told', async () => {

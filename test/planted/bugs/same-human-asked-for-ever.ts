@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/plan-employee.ts',
-      find: 'if (samePerson === employee.id || link === undefined',
-      replace: 'if ((samePerson !== undefined && link === undefined) || link === undefined',
+      find: 'if (samePerson === employee.id || made',
+      replace: 'if ((samePerson !== undefined && link === undefined) || made',
     },
   ],
   caughtBy: tests(/EMPLOYEE_OF_ANOTHER answered same-person/, 'test/hire/walk-holds.test.ts'),
