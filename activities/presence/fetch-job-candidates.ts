@@ -255,7 +255,7 @@ export async function* listStage(
  * returns the first page again.
  */
 export async function readStagePage(
-  connection: Connection,
+  connection: Pick<Connection, 'partner'>,
   list: StageList,
   page: number,
   priority: Priority = 'bulk',
@@ -264,7 +264,7 @@ export async function readStagePage(
   return shown && { ...readStage(shown), records: shown.records };
 }
 
-function pagesOf({ partner }: Connection, { stage, jobId }: StageList, options: PageOptions) {
+function pagesOf({ partner }: Pick<Connection, 'partner'>, { stage, jobId }: StageList, options: PageOptions) {
   const { listByStageType, listByStage } = contract.jobCandidates;
   const query = jobId === undefined ? {} : { jobId };
   return types.has(stage)

@@ -1,4 +1,5 @@
 import { assertKnownCompany } from '../../activities/guarded.ts';
+import { onePage, readStagePage } from '../../activities/presence/fetch-job-candidates.ts';
 import { withCode } from '../docs.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
@@ -23,7 +24,7 @@ import {
   loadRequisitionMapping,
   loadTenantMapping,
 } from '../tenants/open-hris.ts';
-import type { Tenant } from '../tenants/schema.ts';
+import { hiringStagesOf, type Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
 import { cannotMark, checkTold, landingTrouble } from './check-destinations.ts';
@@ -38,6 +39,7 @@ export interface CheckLine {
     | 'key'
     | 'company'
     | 'flow'
+    | 'stages'
     | 'write-back'
     | 'custom-fields'
     | 'ids'
@@ -108,6 +110,7 @@ async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<C
       { check: 'key', ...key },
       { check: 'company', ...(await attempted(() => checkCompany(tenant, client, store))) },
       { check: 'flow', ...(await attempted(() => checkFlow(tenant, client))) },
+      { check: 'stages', ...(await attempted(() => checkStages(tenant, client))) },
       { check: 'write-back', ...(await attempted(() => checkWriteBack(tenant, client))) },
       { check: 'custom-fields', ...(await attempted(() => checkCustomFields(tenant, client, store))) },
       { check: 'ids', ...(await attempted(() => checkIds(tenant, client))) },
@@ -170,6 +173,21 @@ async function checkFlow({ policies }: Tenant, partner: PartnerClient): Promise<
     `flow ${wanted} is not active: its status is ${flow.status ?? 'not shown'} (${known}). ` +
       "Activate it in the partner's dashboard, or name another in policies.onboarding.flow.",
   );
+}
+
+/** Reads the lists by stage as hires and reconciles do: a partner with other query names refuses each of them. */
+async function checkStages(tenant: Tenant, partner: PartnerClient): Promise<Found> {
+  const jobs = await onePage(partner.pages(contract.jobs.list, {}, { priority: 'live' }));
+  const ofJobs = [{}, ...(jobs?.items ?? []).slice(0, 1).map(({ id }) => ({ jobId: String(id) }))];
+  const lists = hiringStagesOf(tenant).flatMap((stage) => ofJobs.map((ofJob) => ({ stage, ...ofJob })));
+  const read = (list: (typeof lists)[number]) => readStagePage({ partner }, list, 1, 'live').then(() => ok(''));
+  const found = await Promise.all(lists.map((list) => attempted(() => read(list))));
+  const [worst] = found.filter(({ state }) => state !== 'ok').toSorted((one) => (one.state === 'fail' ? -1 : 1));
+  if (worst === undefined) return ok('The lists by hiring stage can be read, of all jobs and of one.');
+  return {
+    ...worst,
+    message: [...new Set(found.flatMap((one) => (one.state === 'ok' ? [] : [one.message])))].join(' '),
+  };
 }
 
 /** The specification does not show how the status is spelled (O9). */

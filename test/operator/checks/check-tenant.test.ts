@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { checkTenant } from '../../../src/operator/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
@@ -21,10 +22,15 @@ interface Setup {
   alter?: string[];
   /** The partner has no custom field of the start date. */
   noStartDate?: boolean;
+  /** The address at which the tenant finds the partner, where something stands between. */
+  between?: (url: string) => Promise<string>;
 }
 
 /** A tenant with a mapping of its own, checked against a real partner and a real table. */
-async function check(mapping: string, { spoil, alter = [], noStartDate }: Setup = {}): Promise<Record<string, string>> {
+async function check(
+  mapping: string,
+  { spoil, alter = [], noStartDate, between }: Setup = {},
+): Promise<Record<string, string>> {
   const sandbox = await openSandbox({ jobs: 1, candidates: 1 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const dir = await scratchFolder();
@@ -32,7 +38,7 @@ async function check(mapping: string, { spoil, alter = [], noStartDate }: Setup 
   await ensureHrisSchema(hrisUrl, {}, landings);
   const { items } = await sandbox.partner.readAll(contract.onboarding.listFlows);
   const facts = {
-    partnerUrl: sandbox.url,
+    partnerUrl: (await between?.(sandbox.url)) ?? sandbox.url,
     apiKey: sandbox.key,
     webhookKey: 'whk',
     company: String(sandbox.companyId),
@@ -66,6 +72,25 @@ test('a tenant that fits both sides has a line for each thing looked at, and non
     'rate-limit': 'ok No call was counted yet.',
     'hris-fields': expect.stringMatching(/^ok The mapping fits \d+ fields and fills the 4 required ones\.$/),
   });
+});
+
+test('a partner that knows the lists by stage by other query names is named at once, with each list', async () => {
+  const between = async (url: string) => {
+    const proxy = await startHttpProxy(url);
+    onTestFinished(() => proxy.close());
+    for (const name of ['jobId=', 'stageType=HIRED'])
+      void proxy.strike({
+        kind: 'answer',
+        on: ({ path }) => path.includes('stageType=HIRED') && path.includes(name),
+        answer: { status: 400, body: JSON.stringify({ success: false, error: `unknown query ${name}` }) },
+      });
+    return `${proxy.url}/v1/partner`;
+  };
+  const lines = await check('  city: null\n', { between });
+  expect(lines['stages']).toMatch(/^fail .*400/);
+  expect((await check('  city: null\n'))['stages']).toBe(
+    'ok The lists by hiring stage can be read, of all jobs and of one.',
+  );
 });
 
 test('a tenant that follows amendments fails no check: their mapping is that of employees', async () => {
@@ -246,7 +271,8 @@ test.each(brokenSetups)(
     expect(lines[line]).toMatch(says);
     const failing = Object.entries(lines).filter(([, text]) => text.startsWith('fail'));
     // What does not exist at all is missed by each look that names it.
-    const others = failing.map(([name]) => name).filter((name) => name !== 'ids' && name !== 'custom-fields');
+    const missed = ['ids', 'custom-fields', ...(line === 'ids' ? ['stages'] : [])];
+    const others = failing.map(([name]) => name).filter((name) => !missed.includes(name));
     expect(others).toEqual(line === 'ids' || line === 'custom-fields' ? [] : [line]);
   },
 );
