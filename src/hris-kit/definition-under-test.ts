@@ -210,7 +210,9 @@ function profileOf(
   const name = fields.find(({ key }) => key === 'familyName') ?? fields.find(({ key }) => key === 'name');
   const nameField = name ?? fields.find((field) => field.required && isFree(field));
   const edits = fields.filter((field) => field !== nameField && isFree(field) && isEditable(field));
-  const edit = edits.find(({ below }) => below === undefined) ?? edits[0];
+  const own = edits.filter(({ below }) => below === undefined);
+  const edit = own.find((one) => besideIn(own, one) !== undefined) ?? own[0] ?? edits[0];
+  const beside = edit && besideIn(own, edit);
   if (nameField === undefined || edit === undefined)
     throw rejected(
       'HRIS_NOT_TESTABLE',
@@ -227,7 +229,7 @@ function profileOf(
   return {
     employee: (tag, changes = {}) => {
       onTag(tag);
-      return { ...filled(fields, { tag, run, values }), ...changes };
+      return { ...(beside && { [beside.key]: 'Beside' }), ...filled(fields, { tag, run, values }), ...changes };
     },
     reference: (tag) => `hirebridge-test:${run}:${tag}`,
     nameField: nameField.key,
@@ -243,6 +245,12 @@ function profileOf(
     findsNumbers: exists('number'),
     provesNothing: (['reference', 'number', 'email', 'person'] as const).filter((by) => !isProven(by)),
   };
+}
+
+/** Another field in the same object: a system that takes the object as a whole loses it when only one is written. */
+function besideIn(fields: readonly FieldPlan[], { key, path }: FieldPlan): FieldPlan | undefined {
+  const within = (of: FieldPlan['path']): string => JSON.stringify(of.slice(0, -1));
+  return path.length < 2 ? undefined : fields.find((one) => one.key !== key && within(one.path) === within(path));
 }
 
 /** Whether the field takes any text of a word or two. */

@@ -118,6 +118,20 @@ async function cellsOf(change: (text: string) => string, url = 'http://127.0.0.1
   return { hris, cell: (name: string) => cells.find((one) => one.name === name) };
 }
 
+test('a system that takes a nested object as a whole, and loses what an update leaves out, is found', async () => {
+  const { url } = await startLagging();
+  const nested = (text: string): string =>
+    text.replace('  title: { at: title }', '  street: { at: home.street }\n  city: { at: home.city }');
+  const whole = (text: string): string => nested(text).replace('update: {', 'update: { as: put,');
+  const name = 'an update writes only the fields given, twice as well as once';
+  const merging = await cellsOf(nested, url);
+  merging.hris.begin();
+  await expect(merging.cell(name)?.run()).rejects.toThrow('city');
+  const putting = await cellsOf(whole, url);
+  putting.hris.begin();
+  await expect(putting.cell(name)?.run()).resolves.toBeUndefined();
+});
+
 test('numbers that nobody can be searched by are excused', async () => {
   const numbered = (text: string): string => text.replace('former: left', 'former: left, number: no');
   const { cell } = await cellsOf((text) => numbered(text).replace(/ {2}all: .*\n/, ''));
