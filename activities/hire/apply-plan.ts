@@ -26,7 +26,7 @@ import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
-import { type Created, READ_MS, REJECTED_UNSAID, resolvePending } from './pending-create.ts';
+import { type Created, madeBy, pinnedReference, READ_MS, REJECTED_UNSAID, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import {
   createReference,
@@ -194,9 +194,9 @@ async function makeWhole(hire: HireContext, employee: Employee, fields: Employee
   const { creation, connection, store, ref } = hire;
   const isWhole = connection.hris.capabilities.createsInParts !== true || creation?.outcome === 'done';
   if (isWhole || creation === undefined) return;
-  const pinned = readKept<{ reference: string }>(creation.pinned);
+  const reference = pinnedReference(creation);
   const shown = await readEmployee(connection.hris, employee);
-  if (pinned === 'purged' || shown?.former === true || shown?.reference !== pinned.reference) return;
+  if (reference === undefined || shown?.former === true || shown?.reference !== reference) return;
   // Until its deadline such a write may go on beside this one, and a read may miss what it wrote.
   const { tenantId, jobCandidateId: recordId } = ref;
   const writes = await listWrites(store, { tenantId, recordId, target: 'employee' });
@@ -211,8 +211,8 @@ async function makeWhole(hire: HireContext, employee: Employee, fields: Employee
 export async function finishPending(hire: HireContext): Promise<Applied | undefined> {
   const { creation, decisions, row } = hire;
   // A person may have named the employee since.
-  if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
-  const made = JSON.parse(creation.result ?? 'null') as Created | null;
+  if (row.employee_id !== null || decisions.link !== undefined) return undefined;
+  const made = creation && madeBy(creation);
   return made?.kind === 'pending' ? finish(hire, { ...made, nextCheckMs: 0 }) : undefined;
 }
 
@@ -362,9 +362,9 @@ async function isMadeAnew(hire: HireContext, { employee, candidate }: Employed):
   const { store, ref, connection, row } = hire;
   if (candidate.company !== personOf(connection.tenant, row.candidate_id ?? '').candidate.company) return false;
   const creation = await latestIntent(store, ref, CREATE_VERB);
-  const pinned = creation?.outcome === 'done' ? readKept<{ reference: string }>(creation.pinned) : 'purged';
+  const reference = creation?.outcome === 'done' ? pinnedReference(creation) : undefined;
   const record = await readEmployee(connection.hris, employee);
-  if (pinned === 'purged' || record === undefined || record.reference !== pinned.reference) return false;
+  if (reference === undefined || record === undefined || record.reference !== reference) return false;
   return hasOtherName({ ...hire, decisions: undecided }, record, candidate.candidateId);
 }
 

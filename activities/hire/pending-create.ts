@@ -82,9 +82,15 @@ async function lostRequest(
   return { verdict: 'stale' };
 }
 
-function pinnedReference({ pinned }: OpenIntent): string | undefined {
+/** Our reference that the create sent; undefined if it was purged. */
+export function pinnedReference({ pinned }: Pick<OpenIntent, 'pinned'>): string | undefined {
   const kept = readKept<{ reference: string }>(pinned);
   return kept === 'purged' ? undefined : kept.reference;
+}
+
+/** What a create came to whose outcome is known. */
+export function madeBy({ outcome, result }: Pick<OpenIntent, 'outcome' | 'result'>): Created | undefined {
+  return outcome === 'done' ? ((JSON.parse(result ?? 'null') as Created | null) ?? undefined) : undefined;
 }
 
 /** For a rejection whose reason is not known or must not be shown. */

@@ -20,14 +20,13 @@ import {
   readingFor,
 } from '../../src/plan/plan-employee.ts';
 import { employeeOf } from '../../src/store/hires.ts';
-import type { OpenIntent } from '../../src/store/intents.ts';
 import { giveUpEmployee } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import { timezoneOf } from '../../src/tenants/schema.ts';
 import { keepMapping } from '../connections.ts';
 import { claimPerson } from './ask-person.ts';
-import type { Created } from './pending-create.ts';
+import { madeBy } from './pending-create.ts';
 import {
   createReference,
   findByReference,
@@ -106,6 +105,7 @@ export function knownPerson(
 ): KnownPerson {
   const { ref, row, connection, creation } = hire;
   const { candidateId, fields, problems, mapping } = sources;
+  const made = creation && madeBy(creation);
   const { past } = connection.tenant.policies.startDate;
   const startLimit = {
     earliest: dayBefore(Date.now(), past, timezoneOf(connection.tenant)),
@@ -122,15 +122,10 @@ export function knownPerson(
     before: known(before?.employee, before?.number),
     reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
-    made: creation?.outcome === 'done' ? madeBy(creation) : undefined,
+    made: made?.kind === 'created' ? made.ref.id : undefined,
     startLimit,
     canRehire: connection.hris.employees.rehire !== undefined,
   };
-}
-
-function madeBy({ result }: Pick<OpenIntent, 'result'>): string | undefined {
-  const made = JSON.parse(result ?? 'null') as Created | null;
-  return made?.kind === 'created' ? made.ref.id : undefined;
 }
 
 /**

@@ -263,11 +263,10 @@ async function findDue(run: PushContext, target: string, people: readonly Met[])
   }
   if (open.length === 0) return [];
   const over = await readCompleted(connection.partner, flowOf(target) ?? 0);
-  const [due, others] = [true, false].map((is) => open.filter(({ met }) => over.has(met.jobCandidateId) === is));
-  if (over.has(undefined))
-    for (const { met } of others ?? [])
-      if (run.verdicts.get(nameOf(met))?.kind !== 'created') tell(run, nameOf(met), 'quarantined', UNNAMED);
-  return due ?? [];
+  const isDue = ({ met }: Due): boolean => over.has(met.jobCandidateId);
+  for (const { met } of over.has(undefined) ? open.filter((one) => !isDue(one)) : [])
+    if (run.verdicts.get(nameOf(met))?.kind !== 'created') tell(run, nameOf(met), 'quarantined', UNNAMED);
+  return open.filter(isDue);
 }
 
 const UNNAMED =
