@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
-import { asksToCancel, undecided } from '../../src/hire/answers.ts';
+import { asksToCancel } from '../../src/hire/answers.ts';
 import {
   allFields,
   type Change,
@@ -26,7 +26,16 @@ import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
-import { type Created, madeBy, pinnedReference, READ_MS, REJECTED_UNSAID, resolvePending } from './pending-create.ts';
+import {
+  type Created,
+  giveBackMade,
+  isMadeAnew,
+  madeBy,
+  pinnedReference,
+  READ_MS,
+  REJECTED_UNSAID,
+  resolvePending,
+} from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import {
   createReference,
@@ -71,10 +80,10 @@ type Creation = Extract<Change, { kind: 'create' }>;
 /** Applies a saved plan while the data it was made from is fresh. A create happens once per hire, whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
   const hire = { ...reading, mapping: sources.mapping };
-  const earlier = (await settleCreate(hire, change)) ?? (await finishRehire(hire, change));
+  const earlier = await finishRehire(hire, change);
   if (earlier !== undefined) return earlier;
   if (!sources.inside) {
-    // The plan was made from a reading in any stage, to settle an earlier create. Nothing is written for a person
+    // The plan was made from a reading in any stage, to settle an earlier write. Nothing is written for a person
     // outside the hiring stages.
     const read = await readSources(hire, { anyStage: false });
     return read.verdict === 'read' ? { verdict: 'stale' } : read;
@@ -85,15 +94,7 @@ export async function applyPlan(reading: HireContext, { planId, change, sources 
   return { ...applied, present: true };
 }
 
-/** Settles an earlier create, no matter which stage the person is in now. */
-async function settleCreate(hire: HireContext, change: Change): Promise<Applied | undefined> {
-  if (change.kind !== 'create' || hire.creation === undefined) return undefined;
-  const settled = await settleEarlier(onceOptions(hire, change, startClock()));
-  if (settled.kind === 'unprovable') return createUnknown(hire, settled.hits);
-  return settled.kind === 'adopted' ? finish(hire, settled.value) : undefined;
-}
-
-/** The same for a rehire. */
+/** Settles an earlier rehire, no matter which stage the person is in now. */
 async function finishRehire(hire: HireContext, change: Change): Promise<Applied | undefined> {
   if (change.kind !== 'rehire' || (await latestRehire(hire)) === undefined) return undefined;
   const { kind } = await settleEarlier(earlierRehire(hire, change));
@@ -207,13 +208,30 @@ async function makeWhole(hire: HireContext, employee: Employee, fields: Employee
   await updateEmployee(hire, employee, fields);
 }
 
-/** A create that the HR system accepted earlier goes on, no matter which stage the person is in now. */
-export async function finishPending(hire: HireContext): Promise<Applied | undefined> {
+/**
+ * What became of a create that was sent comes before every question about the person, and no matter which stage they
+ * are in now: another hire may have taken them over meanwhile, and nobody would look for this employee later.
+ */
+export async function finishSent(hire: HireContext): Promise<Applied | undefined> {
   const { creation, decisions, row } = hire;
   // A person may have named the employee since.
-  if (row.employee_id !== null || decisions.link !== undefined) return undefined;
-  const made = creation && madeBy(creation);
-  return made?.kind === 'pending' ? finish(hire, { ...made, nextCheckMs: 0 }) : undefined;
+  if (creation === undefined || row.employee_id !== null || decisions.link !== undefined) return undefined;
+  const made = madeBy(creation);
+  if (made !== undefined) return finish(hire, made.kind === 'pending' ? { ...made, nextCheckMs: 0 } : made);
+  if (creation.outcome !== 'open') return undefined;
+  const settled = await settleSent(hire);
+  if (settled?.kind === 'unprovable') return createUnknown(hire, settled.hits);
+  return settled?.kind === 'adopted' ? finish(hire, settled.value) : undefined;
+}
+
+/** Looks for what the last create made, by the plan that it was sent from; undefined if that is not known any more. */
+async function settleSent(hire: HireContext): Promise<Settled<Created> | undefined> {
+  const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
+  if (change === 'purged' || change.kind !== 'create') return undefined;
+  return settleEarlier({
+    ...onceOptions(hire, change, startClock()),
+    look: async () => look(await reread(hire), change),
+  });
 }
 
 /**
@@ -297,14 +315,7 @@ async function settleMade(hire: HireContext, { result }: OpenIntent, asked: bool
  * No answer came. If people finish requests in the HR system, an employee that is not shown may still be on the way.
  */
 async function settleLost(hire: HireContext, asked: boolean): Promise<Held | undefined> {
-  const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
-  const settled: Settled<Created> =
-    change !== 'purged' && change.kind === 'create'
-      ? await settleEarlier({
-          ...onceOptions(hire, change, startClock()),
-          look: async () => look(await reread(hire), change),
-        })
-      : { kind: 'unprovable' };
+  const settled: Settled<Created> = (await settleSent(hire)) ?? { kind: 'unprovable' };
   if (settled.kind === 'adopted') return heldOf(await finish(hire, settled.value));
   if (settled.kind === 'clear' && !asked && hire.connection.hris.pending !== undefined)
     return held('LEFT_WHILE_PENDING', { jobCandidateId: hire.ref.jobCandidateId });
@@ -324,9 +335,8 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   const { tenant, hris } = hire.connection;
   const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
   if ('verdict' in result) return result;
-  // An earlier version stored no HR system with the employee: it is the tenant's, which cannot change meanwhile.
-  const { ref: made } = result;
-  const employee = Object.hasOwn(made, 'connection') ? made : knownIn(tenant.hris.connection, made);
+  // The tenant's HR system may have another name since the create. It cannot be another system before this is linked.
+  const employee = knownIn(tenant.hris.connection, result.ref);
   const shown = employee.number === undefined ? ((await readEmployee(hris, employee))?.ref ?? employee) : employee;
   // An attempt made just now has its outcome already.
   const latest = creation?.outcome === 'open' ? await latestIntent(store, ref, CREATE_VERB) : undefined;
@@ -351,21 +361,8 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
     hire.deps.log.warn({ ...ref, other: refusal.other.hire }, 'the id of a deleted employee is given to this hire');
     ({ refusal } = await link());
   }
-  return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
-}
-
-/**
- * Whether the HR system gave the id of an employee that it deleted to the one made for this hire: the record has the
- * reference of our create, and not the name of the person who had it.
- */
-async function isMadeAnew(hire: HireContext, { employee, candidate }: Employed): Promise<boolean> {
-  const { store, ref, connection, row } = hire;
-  if (candidate.company !== personOf(connection.tenant, row.candidate_id ?? '').candidate.company) return false;
-  const creation = await latestIntent(store, ref, CREATE_VERB);
-  const reference = creation?.outcome === 'done' ? pinnedReference(creation) : undefined;
-  const record = await readEmployee(connection.hris, employee);
-  if (reference === undefined || record === undefined || record.reference !== reference) return false;
-  return hasOtherName({ ...hire, decisions: undecided }, record, candidate.candidateId);
+  if (refusal?.reason !== 'of-another') return { verdict: 'employee' };
+  return (await giveBackMade(hire, refusal.other.employee)) ? { verdict: 'stale' } : heldByAnother(ref, refusal.other);
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {

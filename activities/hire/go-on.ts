@@ -9,7 +9,7 @@ import { closeUnanswered } from '../../src/store/holds.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { assertKnownCompany } from '../guarded.ts';
 import { noteUnknownValue } from '../presence/read-presence.ts';
-import { applyPlan, finishPending } from './apply-plan.ts';
+import { applyPlan, finishSent } from './apply-plan.ts';
 import { findEnrolments } from './enrol.ts';
 import { finishHire } from './finish-hire.ts';
 import { tellAtPartner } from './hold-hire.ts';
@@ -68,13 +68,14 @@ async function goOn<T>(
  * between. A repeat plans anew, unless the HR system accepted a create that somebody must finish there.
  */
 export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['employ']>[0]): Promise<Employed> {
-  return withHireOrHeld(deps, asked, async (hire): Promise<Employed> => {
+  return withHireOrHeld(deps, asked, async (found): Promise<Employed> => {
     // An earlier attempt reached the end but its result was lost, so it does not matter where the person is now.
-    if (hire.row.state === 'done') return { verdict: 'employee' };
+    if (found.row.state === 'done') return { verdict: 'employee' };
     // A person is asked which employee it is in the tenant's current HR system before the partner is told.
-    if (formerHris(hire) !== undefined) return { verdict: 'employee' };
-    const finished = await finishPending(hire);
+    if (formerHris(found) !== undefined) return { verdict: 'employee' };
+    const finished = await finishSent(found);
     if (finished !== undefined) return finished;
+    const hire = found.creation?.outcome === 'open' ? await reread(found) : found;
     const seen = asked.seenAtOpening === true ? takeSeen(hire.connection, hire.ref) : undefined;
     const planned = await inActivity('planEmployee', () => planEmployee(hire, seen));
     if (planned.verdict !== 'plan') return planned;

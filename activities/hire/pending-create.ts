@@ -1,17 +1,19 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import { allFields, type KnownEmployee } from '../../src/hire/hire.ts';
+import { undecided } from '../../src/hire/answers.ts';
+import { allFields, type Employee, type KnownEmployee } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { held } from '../../src/hire/holds.ts';
+import { type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { withoutValues } from '../../src/hris/records.ts';
-import { lastAnsweredAt } from '../../src/store/holds.ts';
-import { type OpenIntent, refuseMade } from '../../src/store/intents.ts';
+import type { Employed } from '../../src/person/person.ts';
+import { lastAnswered, lastAnsweredAt } from '../../src/store/holds.ts';
+import { latestIntent, type OpenIntent, refuseMade } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
-import { settleCreating } from '../../src/store/people.ts';
+import { settleCreating, TAKEN_OVER } from '../../src/store/people.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import { keepOutWhilePending } from './ask-person.ts';
-import { findByReference, readEmployee } from './read-employee.ts';
-import { type HireContext, reread } from './with-hire.ts';
+import { findByReference, hasOtherName, readEmployee } from './read-employee.ts';
+import { CREATE_VERB, type HireContext, personOf, reread } from './with-hire.ts';
 
 /** What a create made, or is still to make. */
 export type Created = CreateResult<KnownEmployee>;
@@ -21,6 +23,7 @@ type Waiting = Extract<Awaited<ReturnType<HireActivities['employ']>>, { verdict:
 export const READ_MS = 30_000;
 const DAY_MS = 86_400_000;
 const HOLD = 'EMPLOYEE_PENDING';
+const OF_ANOTHER = 'EMPLOYEE_OF_ANOTHER' satisfies HoldCode;
 /** How every kind of HR system begins the other side's words in a message. */
 const THEIR_WORDS = ' It said: ';
 
@@ -113,6 +116,35 @@ function cutWords(message: string, sent: readonly unknown[]): { message: string;
   const own = at === -1 ? 'The HR system rejected the new employee.' : message.slice(0, at);
   const said = withoutValues(at === -1 ? message : message.slice(at + THEIR_WORDS.length), sent);
   return { message: `${own}${THEIR_WORDS}${said}`, said };
+}
+
+/**
+ * The HR system answered this hire's create with the employee of another person, and somebody who saw that said that
+ * they are not this hire's: the create made nobody, so that another one may follow, or the hire end.
+ */
+export async function giveBackMade({ store, ref }: HireContext, { id }: Employee): Promise<boolean> {
+  const [made, asked] = await Promise.all([latestIntent(store, ref, CREATE_VERB), lastAnswered(store, ref)]);
+  if (made?.outcome !== 'done' || asked?.code !== OF_ANOTHER) return false;
+  const { employeeIds } = JSON.parse(asked.details) as { employeeIds: string[] };
+  const isDenied = asked.answer === 'create' || asked.answer === 'cancel';
+  if (!isDenied || !employeeIds.includes(id) || Number(asked.answered_at) < Number(made.decided_at)) return false;
+  await refuseMade(store, made, { code: TAKEN_OVER });
+  await settleCreating(store, ref, 0);
+  return true;
+}
+
+/**
+ * Whether the HR system gave the id of an employee that it deleted to the one made for this hire: the record has the
+ * reference of our create, and not the name of the person who had it.
+ */
+export async function isMadeAnew(hire: HireContext, { employee, candidate }: Employed): Promise<boolean> {
+  const { store, ref, connection, row } = hire;
+  if (candidate.company !== personOf(connection.tenant, row.candidate_id ?? '').candidate.company) return false;
+  const creation = await latestIntent(store, ref, CREATE_VERB);
+  const reference = creation?.outcome === 'done' ? pinnedReference(creation) : undefined;
+  const record = await readEmployee(connection.hris, employee);
+  if (reference === undefined || record === undefined || record.reference !== reference) return false;
+  return hasOtherName({ ...hire, decisions: undecided }, record, candidate.candidateId);
 }
 
 /** Opens a hold after the deadline, which starts anew with each answer. */

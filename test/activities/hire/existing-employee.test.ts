@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
+import { knownIn } from '../../../src/hire/hire.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
 
 const PAST = '2020-01-31';
@@ -47,6 +50,42 @@ test.each([
     expect(await row(second)).toMatchObject({ state: 'done', employee_id: String(made?.id) });
   },
 );
+
+/** The HR system takes the create for somebody whom it has already, and answers with them. */
+function answeringWith(id: string): (hris: OwnHris) => OwnHris {
+  return (hris) => ({
+    ...hris,
+    employees: { ...hris.employees, create: async () => ({ kind: 'created', ref: knownIn('hr', { id }) }) },
+  });
+}
+
+describe.each(kinds)('whoever saw that a create was answered with somebody else, with the store in %s', (database) => {
+  test('gets another one made', async () => {
+    const { id, begin, employOnce, answerAs, refOf, row, employees, employeeId } = await employPerson({ database });
+    const second = await begin();
+    const answered = answeringWith(employeeId);
+    for (let asks = 0; asks < 2; asks += 1) {
+      const asked = await employOnce(second, answered);
+      expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_OF_ANOTHER' } });
+      await answerAs(await refOf(second), asked, 'create');
+      expect(await employOnce(second, answered)).toEqual({ verdict: 'stale' });
+    }
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: '2' });
+    expect(await row(id)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toHaveLength(2);
+  });
+
+  test('ends the hire', async () => {
+    const { fleet, begin, employOnce, answerAs, refOf, row, employees, employeeId } = await employPerson({ database });
+    const second = await begin();
+    const asked = await employOnce(second, answeringWith(employeeId));
+    await answerAs(await refOf(second), asked, 'cancel');
+    expect(await cancelHire(fleet.deps, await refOf(second))).toEqual({ verdict: 'cancelled', state: 'cancelled' });
+    expect(await row(second)).toMatchObject({ employee_id: null });
+    expect(await employees()).toHaveLength(1);
+  });
+});
 
 /** An HR system whose searches find nobody. */
 function hiding(hris: OwnHris): OwnHris {

@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
+import { ConnectorError } from '../../../src/errors.ts';
+import { knownIn } from '../../../src/hire/hire.ts';
 import { held } from '../../../src/hire/holds.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
@@ -89,5 +92,46 @@ test.each(kinds)(
     expect(await employ(fleet.deps, await refOf(third))).toMatchObject({ verdict: 'employee' });
     expect(await strangers()).toHaveLength(before.length + 1);
     expect(await row(third)).toMatchObject({ employee_id: '4', connection: 'anew' });
+  },
+);
+
+/** The process ends between the outcome of the create and the link. */
+const unlinked = (hris: OwnHris): OwnHris => ({
+  ...hris,
+  employees: {
+    ...hris.employees,
+    async create(...given) {
+      const made = await hris.employees.create(...given);
+      return made.kind === 'created' ? { ...made, ref: knownIn('hr', { id: made.ref.id }) } : made;
+    },
+    read: async () => {
+      throw new ConnectorError({ code: 'HRIS_AWAY', action: 'retry', message: 'It is away.' });
+    },
+  },
+});
+
+/** Searches do not show yet who was made. */
+const unshown = (hris: OwnHris): OwnHris => ({
+  ...hris,
+  employees: { ...hris.employees, find: async () => ({ kind: 'none', trusted: true }) },
+});
+
+test.each(kinds)(
+  'an employee who was made and not linked yet is linked under the new name of the same system, in %s',
+  async (database) => {
+    const url = `sqlite:${join(await scratchFolder(), 'own.sqlite')}`;
+    const hris = (name: string) =>
+      `kind: sql, connection: ${name}, url: "${url}", createTable: true, endColumn: last_day`;
+    const { fleet, begin, employOnce, finish, row } = await employPerson({ database, hris: hris('hr') });
+    const second = await begin();
+    await expect(employOnce(second, unlinked)).rejects.toMatchObject({ code: 'HRIS_AWAY' });
+    expect(await row(second)).toMatchObject({ employee_id: null });
+    await steerTenant(fleet.store, 'pause', { tenantId: 'acme', by: 'ada' });
+    await fleet.apply('acme', '', { hris: hris('renamed'), way: 'keep' });
+    await steerTenant(fleet.store, 'resume', { tenantId: 'acme', by: 'ada' });
+    expect(await employOnce(second, unshown)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: '2', connection: 'renamed' });
+    await finish(second);
+    expect(await readTable(url)).toHaveLength(2);
   },
 );

@@ -4,6 +4,7 @@ import { endEmployment, handOver, judgeDeparture } from '../../../activities/hir
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import { held } from '../../../src/hire/holds.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { employedRows } from '../../../src/store/people.ts';
 import { kinds } from '../../store/stores.ts';
@@ -108,6 +109,23 @@ describe.each(kinds)('a job whose employee another job took over before it was d
     expect(await cancelHire(fleet.deps, ref)).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
     expect(await employees()).toHaveLength(2);
     expect((await row(first))?.employee_id).not.toBe(employeeId);
+  });
+
+  test('finds the second employee before it asks about a candidate who is the same human', async () => {
+    const { first, employeeId, begin, employOnce, answerAs, refOf, row, employees, letPass } =
+      await takenOver(database);
+    await answerAs(await refOf(first), await employOnce(first), 'new-employment');
+    await expect(employOnce(first, withoutAnswer)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    const alike = await begin();
+    const seen = { jobCandidateId: alike, reason: 'weak-evidence', keys: ['email'], employeeIds: [employeeId] };
+    await answerAs(await refOf(alike), held('IDENTITY_AMBIGUOUS', seen), 'link', employeeId);
+    await answerAs(await refOf(alike), await employOnce(alike), 'same-person');
+    expect(await employOnce(alike)).toMatchObject({ verdict: 'employee' });
+    await letPass(600_000);
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await row(first)).toMatchObject({ employee_id: '2' });
+    expect(await row(alike)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toHaveLength(2);
   });
 
   test('asks anew once a third job has taken over its second employee, too', async () => {

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'employee of the same name taken from another hire',
   patches: [
     {
-      file: 'activities/hire/apply-plan.ts',
+      file: 'activities/hire/pending-create.ts',
       find: 'return hasOtherName({ ...hire, decisions: undecided }, record, candidate.candidateId);',
       replace: 'return true;',
     },
