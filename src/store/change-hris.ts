@@ -100,6 +100,22 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
   await kysely.updateTable('person_keys').set({ scope: to }).where('scope', '=', from).execute();
   for (const table of ['persons', 'change_cursors', 'hires', 'resumes'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
+  // A name that a tenant gave under the new name already is taken all the same.
+  const isGiven = kysely.selectFrom('unique_names as given').select('given.name').where('given.connection', '=', to);
+  await kysely
+    .updateTable('unique_names')
+    .set({ connection: to })
+    .where('connection', '=', from)
+    .where(({ not, exists, ref }) =>
+      not(
+        exists(
+          isGiven
+            .where('given.place', '=', ref('unique_names.place'))
+            .where('given.name_key', '=', ref('unique_names.name_key')),
+        ),
+      ),
+    )
+    .execute();
 }
 
 /** Merges people known under both names: records of the new name's person move to the old name's person. */

@@ -5,6 +5,7 @@ import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { findPerson, recordPeople } from '../../src/store/persons.ts';
+import { giveNames, isGiven } from '../../src/store/unique-names.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -64,6 +65,24 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     await holdPerson(store, person('new'), sister);
     await expect(change(store, 'keep')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
     expect(await findPerson(store, person('old'))).toMatchObject({ owner: ref });
+  });
+
+  test('that is the same HR system keeps the names that hires were given there', async () => {
+    const { store } = await freshStore(kind);
+    const [other, third] = [
+      { ...ref, jobCandidateId: '2' },
+      { ...ref, jobCandidateId: '3' },
+    ];
+    for (const hire of [ref, other, third]) await insertHires(store, [{ ...hire, state: 'open', candidateId: '88' }]);
+    const named = (name: string) => [{ field: 'login', place: 'user_name', name }];
+    const give = (connection: string, hire: typeof ref, name: string) =>
+      giveNames(store, connection, hire, { names: named(name), before: new Map() });
+    await give('old', ref, 'ada');
+    await give('old', other, 'bo');
+    await give('new', third, 'Bo');
+    await change(store, 'keep');
+    expect(await isGiven(store, 'new', third, named('ada'))).toBe(true);
+    expect(await isGiven(store, 'new', ref, named('bo'))).toBe(true);
   });
 
   test('that is another HR system leaves history, and makes everybody somebody to be asked about', async () => {
