@@ -40,7 +40,7 @@ import {
   enrolmentReference,
   type HireContext,
   newValues,
-  noteHire,
+  notePerson,
   noteWrites,
   onceOf,
   readEnrolmentReference,
@@ -103,7 +103,7 @@ async function enrolInTurn(hire: HireContext, attempt: Attempt, turn: Turn, seen
   const { deps, store, connection, ref } = hire;
   const { presence, sinceRead } = seen ?? (await seePerson(store, connection, ref.jobCandidateId));
   if (presence.verdict !== 'in') return { verdict: 'left' };
-  await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
+  await notePerson(hire, presence);
   const outside = await heldOutsideScope(hire, presence.jobId);
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, presence.candidateId);

@@ -24,7 +24,7 @@ import { readJobNow } from '../presence/fetch-job-candidates.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
 import { countListed } from '../reconcile/run.ts';
 import { apartFromNames, type WantedName } from './unique-names.ts';
-import { type HireContext, noteHire } from './with-hire.ts';
+import { type HireContext, notePerson } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
 /** Everything an employee is made from, as both sides hold it now. */
@@ -67,7 +67,7 @@ export async function readSources(
     return { verdict: 'not-yet' };
   }
   const { candidateId, jobId } = presence;
-  await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
+  await notePerson(hire, { candidateId, jobId });
   const pinned = await pinnedMapping(hire);
   const job = await readJobRecord(hire, presence, pinned, options.anyStage);
   if (job !== undefined && 'verdict' in job) return job;

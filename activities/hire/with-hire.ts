@@ -9,6 +9,7 @@ import { type HireChange, readHireRow, updateHire } from '../../src/store/hires.
 import { answersOf, keepRefusal } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { mergeCandidates } from '../../src/store/people.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
@@ -79,6 +80,28 @@ export async function noteHire({ store, ref, row }: HireContext, change: HireCha
   const shown: HireChange = row;
   const differs = (Object.keys(change) as (keyof HireChange)[]).some((key) => change[key] !== shown[key]);
   if (differs) await updateHire(store, ref, change);
+}
+
+/** Notes whose application this is, and on which job. Another candidate than before: the partner merged the two. */
+export async function notePerson(
+  hire: HireContext,
+  { candidateId, jobId }: { candidateId: string; jobId: string },
+): Promise<void> {
+  const { store, ref, row, connection } = hire;
+  await noteMerge(store, connection.tenant, { ...ref, candidateId }, row.candidate_id);
+  await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
+}
+
+/** @param before The candidate whose application this was */
+export async function noteMerge(
+  store: Store,
+  tenant: Tenant,
+  { candidateId, ...application }: { tenantId: string; jobCandidateId: string; candidateId: string },
+  before: string | null,
+): Promise<void> {
+  if (before === null || before === candidateId) return;
+  const { connection, candidate: to } = personOf(tenant, candidateId);
+  await mergeCandidates(store, application, { connection, from: personOf(tenant, before).candidate, to });
 }
 
 /** Reads the hire from the store again, before steps that cannot be undone. */

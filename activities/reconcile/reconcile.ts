@@ -32,6 +32,7 @@ import type { ActivityDeps, Connection } from '../connections.ts';
 import { watchFields } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
 import { isInScope } from '../hire/read-sources.ts';
+import { noteMerge } from '../hire/with-hire.ts';
 import {
   proveStageFilter,
   readStagePage,
@@ -221,8 +222,12 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   if (back.length > 0) await clearHintsUntil(deps.store, { tenantId, stream: 'absent', until }, back);
   const isOpen = present.some((id) => known.get(id)?.state === 'open');
   const held = isOpen ? await hiresHeld(deps.store, tenantId, BACK) : new Set();
+  const candidates = new Map(hired.map((one) => [one.jobCandidateId, one.candidateId]));
   for (const jobCandidateId of present) {
     const hire = known.get(jobCandidateId);
+    const candidateId = candidates.get(jobCandidateId);
+    if (hire !== undefined && candidateId !== undefined)
+      await noteMerge(deps.store, connection.tenant, { tenantId, jobCandidateId, candidateId }, hire.candidate_id);
     const starts = startsNow(hire);
     const isBack = held.has(jobCandidateId) || (hire?.state === 'open' && hire.step === 'cancel');
     if (!starts && !isBack && !(hasArrived && waitsForCreateStage(hire))) continue;

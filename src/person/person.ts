@@ -112,6 +112,8 @@ interface Events {
   leave: { hire: HireRef; employee: Employee; heir: (HireRef & { candidateId: string | null }) | undefined };
   /** The HR system deleted this employee. */
   lose: { employee: Employee };
+  /** The partner shows an application of this person as this candidate's: it merged the two candidates. */
+  merge: { from: Candidate; candidate: Candidate };
   /** A tenant that counted as a company of its own now names its company at the partner. */
   'name-company': { candidate: Candidate; company: string };
 }
@@ -203,6 +205,7 @@ const transitions: { [Kind in keyof Events]: Transition<Kind> } = {
   lose: ({ subject }, { employee }) => ({
     subject: { ...subject, employees: subject.employees.filter((one) => !isSameEmployee(one.employee, employee)) },
   }),
+  merge,
   'name-company': nameCompany,
 };
 
@@ -346,8 +349,24 @@ function nameCompany({ subject, others }: People, { candidate, company }: Events
     candidates: subject.candidates.map(named),
     employees: subject.employees.map((one) => ({ ...one, candidate: named(one.candidate) })),
   };
+  return intoOther({ subject: renamed, others });
+}
+
+/** The person keeps both names, because records with the earlier one may still come. */
+function merge({ subject, others }: People, { from, candidate }: Events['merge']): People {
+  if (isUnknown(subject) || subject.candidates.some((one) => isSameCandidate(one, candidate)))
+    return { subject, others };
+  const candidates = [candidate, ...subject.candidates];
+  const employees = subject.employees.map((one) =>
+    isSameCandidate(one.candidate, from) ? { ...one, candidate } : one,
+  );
+  return intoOther({ subject: { ...subject, candidates, employees }, others });
+}
+
+/** The person who has the new name already takes this one in. */
+function intoOther({ subject, others }: People): People {
   const [other] = others;
-  return other === undefined ? { subject: renamed, others } : absorb({ subject: other, others: [] }, renamed);
+  return other === undefined ? { subject, others } : absorb({ subject: other, others: [] }, subject);
 }
 
 /** Gives the employee to the reporting hire, unless that hire is over or already has another employee. */

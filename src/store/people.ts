@@ -192,6 +192,22 @@ export async function importLinks(
 /** Undoes the transaction. */
 class NotLinked extends Error {}
 
+/** The partner shows an application as another candidate's: what is known of either is known of one person. */
+export async function mergeCandidates(
+  store: Store,
+  { tenantId, jobCandidateId }: Pick<HireRef, 'tenantId' | 'jobCandidateId'>,
+  { connection, from, to }: { connection: string; from: Candidate; to: Candidate },
+): Promise<void> {
+  await inTransaction(store, async (open) => {
+    await open.kysely
+      .updateTable('hires')
+      .set({ candidate_id: to.candidateId })
+      .where(has({ tenant_id: tenantId, job_candidate_id: jobCandidateId, candidate_id: from.candidateId }))
+      .execute();
+    await changePerson(open, { connection, candidate: from }, { kind: 'merge', from, candidate: to });
+  });
+}
+
 /**
  * Moves the people of a tenant that names its company for the first time (until then it was its own company) to that
  * company, so that people it hired before are still recognised. A person whom another tenant owns under the company's

@@ -125,6 +125,7 @@ function keysIn(whose: Whose, event: PersonEvent): Key[] {
   if (event.kind === 'link') return [keyOf(event.is)];
   const connection = 'connection' in whose ? whose.connection : '';
   if (event.kind === 'create') return event.keys.map((value) => ({ scope: connection, kind: 'creating', value }));
+  if (event.kind === 'merge') return [keyOf({ connection, candidate: event.candidate })];
   if (event.kind !== 'name-company') return [];
   return [keyOf({ connection, candidate: { ...event.candidate, company: event.company } })];
 }
@@ -239,14 +240,14 @@ async function isRecordedEarlier(store: Store, recorded: Recorded | undefined, h
 async function findElsewhere(
   store: Store,
   { hire: { tenantId }, company }: Hold,
-  { owner, employees: here, candidates: [candidate], connection }: Person,
+  { owner, employees: here, candidates, connection }: Person,
 ): Promise<Facts['elsewhere']> {
-  if (company === undefined || candidate === undefined || here.length > 0) return undefined;
+  if (company === undefined || candidates.length === 0 || here.length > 0) return undefined;
   const rows = await store.kysely
     .selectFrom('person_keys')
     .select('person_id')
     .where('kind', 'in', ['candidate', 'company'])
-    .where('value', '=', valueOf(candidate))
+    .where('value', 'in', candidates.map(valueOf))
     .execute();
   const ids = rows.map((row) => row.person_id);
   const people = (await load(store, { ids })).filter((one) => one.connection !== connection);

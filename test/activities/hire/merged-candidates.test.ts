@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import type { OwnHris } from '../../../activities/own-hris.ts';
+import { ConnectorError } from '../../../src/errors.ts';
+import { compareAnew } from '../../../src/store/tenant-states.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { serve } from '../../http/servers.ts';
+import { kinds } from '../../store/stores.ts';
+import { readTable, stepsIn } from './employed-person.ts';
+import { fleetAtSandbox } from './fleet-at-sandbox.ts';
+
+/** Two candidates who are one human; once they are merged, the partner shows the first one as the second. */
+async function twoCandidates(database: (typeof kinds)[number], hiredBefore = false) {
+  let renamed: readonly [number, number] | undefined;
+  const between = async (sandboxUrl: string): Promise<string> => {
+    const origin = await serve(async (request, response) => {
+      const url = new URL(request.url ?? '', sandboxUrl);
+      const answer = await fetch(url, await sentOn(request));
+      const text = await answer.text();
+      const [from, to] = renamed ?? [];
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(from === undefined ? text : text.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), String(to)));
+    });
+    return `${origin}${new URL(sandboxUrl).pathname}`;
+  };
+  const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
+  const hris = `kind: sql, connection: hr, url: "${url}", createTable: true`;
+  const fleet = await fleetAtSandbox({ jobs: 3, hris, database, between });
+  const [one, other] = await listApplicants(fleet.sandbox.partner);
+  if (one === undefined || other === undefined) throw new Error('too few applicants');
+  await fleet.apply('acme');
+  const steps = stepsIn(fleet);
+  if (hiredBefore) await fleet.hire(one.jobCandidateId);
+  await fleet.reconcile('acme');
+  const first = hiredBefore ? String(one.jobCandidateId) : await steps.begin(one.jobCandidateId);
+  return {
+    ...steps,
+    fleet,
+    first,
+    merge() {
+      renamed = [one.candidateId, other.candidateId];
+    },
+    /** As once a day. */
+    async listAll() {
+      await compareAnew(fleet.store, 'acme');
+      await fleet.reconcile('acme');
+    },
+    /** The candidate who is left is hired, too. */
+    async hireOther() {
+      const second = await fleet.hire(other.jobCandidateId);
+      return { second, opened: await fleet.open('acme', second) };
+    },
+    employees: () => readTable(url),
+  };
+}
+
+async function sentOn(request: IncomingMessage): Promise<RequestInit> {
+  const { method = 'GET', headers } = request;
+  const body = method === 'GET' ? {} : { body: new Uint8Array(await buffer(request)) };
+  const { authorization = '', 'content-type': type = 'application/json' } = headers;
+  return { method, headers: { authorization, 'content-type': type }, ...body };
+}
+
+/** The create happens, and its answer is lost. */
+function withoutAnswer(hris: OwnHris): OwnHris {
+  const create: OwnHris['employees']['create'] = async (...given) => {
+    await hris.employees.create(...given);
+    throw new ConnectorError({ code: 'NO_ANSWER', action: 'unknown', message: 'no answer' });
+  };
+  return { ...hris, employees: { ...hris.employees, create } };
+}
+
+const asked = (code: string) => ({ enrolled: { verdict: 'hold', hold: { code } } });
+
+describe.each(kinds)('once the partner merged two candidates, with the store in %s', (database) => {
+  test('the employee who was made after that is known of both, and a transfer moves them', async () => {
+    const { first, merge, employOnce, finish, hireOther, answerAs, refOf, employees, row } =
+      await twoCandidates(database);
+    merge();
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    await finish(first);
+    const { second, opened } = await hireOther();
+    expect(opened).toMatchObject(asked('PERSON_HIRED_BEFORE'));
+    await answerAs(await refOf(second), (opened as unknown as { enrolled: { verdict: string } }).enrolled, 'transfer');
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: '1' });
+    expect(await employees()).toHaveLength(1);
+  });
+
+  test.each(['before', 'after'])(
+    'whom a create without an answer made is known of both, if it was found %s',
+    async (when) => {
+      const { first, merge, employOnce, letPass, listAll, hireOther, employees } = await twoCandidates(database);
+      await expect(employOnce(first, withoutAnswer)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+      await letPass(600_000);
+      if (when === 'after') merge();
+      expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+      merge();
+      await listAll();
+      expect((await hireOther()).opened).toMatchObject(asked('PERSON_HIRED_BEFORE'));
+      expect(await employees()).toHaveLength(1);
+    },
+  );
+
+  test('so is who was hired before go-live', async () => {
+    const { merge, listAll, hireOther } = await twoCandidates(database, true);
+    merge();
+    await listAll();
+    expect((await hireOther()).opened).toMatchObject(asked('PERSON_RECORDED'));
+  });
+});
