@@ -41,6 +41,8 @@ const NUMBER = /^(employee|staff|personnel|worker|payroll)(number|no|code)$|^bad
 const VAGUE = /^(id|name|code|type|kind|value|number|label|key)$/i;
 const REFERENCE = /^(external|foreign|client|partner|source)(id|ref|reference|key)$|^customfield.*reference$/;
 const VERSION = /^(version|etag|revision|lockversion)$/;
+/** A record that shows one may be written only with If-Match (OData 4.01, section 8.2.4). */
+const TAG = '@odata.etag';
 const STAMP = /^(last)?(updated|modified|changed)(at|on|date|datetime|time)?$/;
 const PEOPLE = /^(employees|employee|staff|workers|persons|people|users|members|user|records)$/i;
 
@@ -111,9 +113,11 @@ class Drafter {
       ...shown,
       ...fields.filter(({ place }) => !shown.some((one) => spelled(one.place) === spelled(place))),
     ];
-    const record = this.#record(known);
+    const { properties = {} } = this.#document.wrapped(this.#document.answerOf(read)).schema;
+    const isTagged = Object.hasOwn(properties as Json, TAG);
+    const record = this.#record(known, isTagged);
     const tellsVersion = record['version'] === undefined && this.#document.answerHeaders(read).includes('etag');
-    const update = this.#update(record['version'] !== undefined || tellsVersion, shown);
+    const update = this.#update({ hasVersion: record['version'] !== undefined || tellsVersion, isTagged }, shown);
     if (this.#document.server !== undefined)
       this.#note(`paths continue hris.url, which the document gives as ${this.#document.server}`);
     const access = draftAccess(this.#document, list);
@@ -169,7 +173,7 @@ class Drafter {
     if (!this.#notes.includes(text)) this.#notes.push(text);
   }
 
-  #record(fields: readonly Field[]): Record<string, string> {
+  #record(fields: readonly Field[], isTagged: boolean): Record<string, string> {
     const at = (pattern: RegExp): string | undefined => {
       const found = fields.find(({ place }) => pattern.test(lettersOf(place.at(-1) ?? '')));
       return found === undefined ? undefined : spelled(found.place);
@@ -192,7 +196,7 @@ class Drafter {
       number,
       reference,
       former,
-      version: at(VERSION),
+      version: isTagged ? spelled([TAG]) : at(VERSION),
     });
   }
 
@@ -281,13 +285,17 @@ class Drafter {
     return find;
   }
 
-  #update(hasVersion: boolean, shown: readonly Field[]): Json | undefined {
+  #update(
+    { hasVersion, isTagged }: { hasVersion: boolean; isTagged: boolean },
+    shown: readonly Field[],
+  ): Json | undefined {
     for (const method of ['patch', 'put', 'post'] as const) {
       const operation = this.#document.operation(this.#item, method);
       if (operation === undefined) continue;
       const { type } = this.#document.bodySchema(operation);
       const as = method === 'put' ? 'put' : /json-patch/.test(type) ? 'json-patch' : undefined;
-      const takesVersion = this.#document.parameters(operation, 'header').some(({ letters }) => letters === 'ifmatch');
+      const isAsked = this.#document.parameters(operation, 'header').some(({ letters }) => letters === 'ifmatch');
+      const takesVersion = isAsked || isTagged;
       if (takesVersion && !hasVersion)
         this.#note(
           '"record.version" or "read.version": an update takes If-Match; say where its version is, and send {version}',

@@ -159,7 +159,10 @@ export const GENERATED: Record<string, { document: object; says: object; notes: 
           },
           post: { requestBody: json(ref('Employee')), responses: { '2XX': json(ref('Employee')) } },
         },
-        "/Employees('{EmployeeID}')": { get: { responses: { '2XX': json(ref('Employee')) } } },
+        "/Employees('{EmployeeID}')": {
+          get: { responses: { '2XX': json(ref('Employee')) } },
+          patch: { requestBody: json(ref('Employee')), responses: { 204: {} } },
+        },
       },
       components: {
         schemas: {
@@ -167,6 +170,7 @@ export const GENERATED: Record<string, { document: object; says: object; notes: 
             required: ['@odata.type', 'Grade'],
             properties: {
               '@odata.type': text,
+              '@odata.etag': text,
               EmployeeID: { type: 'string', readOnly: true },
               EmployeeNumber: { type: 'integer' },
               ExternalId: text,
@@ -191,7 +195,9 @@ export const GENERATED: Record<string, { document: object; says: object; notes: 
           paging: { by: 'link', next: '`@odata.nextLink`', total: '`@odata.count`' },
         },
       },
+      record: { version: '`@odata.etag`' },
       read: { get: "/Employees('{id}')" },
+      update: { patch: "/Employees('{id}')", headers: { 'if-match': '{version}' } },
       changes: { query: { $filter: 'ModifiedDateTime ge {since}' } },
     },
     notes: [/"find": the list also takes \$search\./],
