@@ -323,7 +323,7 @@ function powersOf({ definition, options, hris, open, below }: Played): Partial<P
     revoke: spell(401),
     ...(updating.isConditional && { staleUpdate: (id: string) => staleUpdate(origin, openAt, hris, id) }),
     ...(changing && { people: peopleOf(hris) }),
-    ...(asking && { untilFinished: (ticket: string) => untilFinished(hris.adapter, ticket, asking.every) }),
+    ...(asking && { untilFinished: waitOnce(hris.adapter, asking) }),
   };
 }
 
@@ -387,16 +387,26 @@ function peopleOf({ adapter, profile }: Played['hris']): Powers['people'] {
   };
 }
 
-async function untilFinished(hris: HrisConnection, ticket: string, everyMs: number): Promise<void> {
-  const { pending, capabilities } = hris;
-  const end = performance.now() + FINISHED_MS + capabilities.readLagMs;
-  for (;;) {
-    const result = await pending?.resolve(ticket, signal);
-    if (result?.kind === 'created') return;
-    if (performance.now() > end)
-      throw new Error('Nobody finished the pending employee within five minutes and readLag.');
-    await pause(everyMs);
-  }
+/** Waits until a pending employee is finished. After one that nobody finished in time, no further one is waited for. */
+function waitOnce(
+  { pending, capabilities }: HrisConnection,
+  { every, what }: NonNullable<HttpDefinition['asking']>,
+): (ticket: string) => Promise<void> {
+  let waitMs = FINISHED_MS + capabilities.readLagMs;
+  return async (ticket) => {
+    const end = performance.now() + waitMs;
+    for (;;) {
+      const result = await pending?.resolve(ticket, signal);
+      if (result?.kind === 'created') return;
+      if (performance.now() >= end) break;
+      await pause(every);
+    }
+    waitMs = 0;
+    throw new Error(
+      'Nobody finished the pending employee within five minutes and readLag, or "pending.done" of the definition ' +
+        `does not see it: compare its words with an answer to ${what}. No further pending employee is waited for.`,
+    );
+  };
 }
 
 const THEIRS = "a test does not stop a customer's server, or present its certificate";

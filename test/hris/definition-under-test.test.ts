@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { loadDefinition } from '../../src/hris/http/load-definition.ts';
 import { definitionUnderTest } from '../../src/hris-kit/definition-under-test.ts';
 import { hrisCells } from '../../src/hris-kit/suite.ts';
@@ -166,4 +166,29 @@ test('people are found by their address at work if the definition has no other',
   const atWork = (text: string): string => text.replace('  email: { at: email }', '  workEmail: { at: email }');
   const { cell } = await cellsOf(atWork, url);
   await expect(cell('find by e-mail')?.run()).resolves.toBeUndefined();
+});
+
+test('a pending employee whom nobody finishes is waited for once, and the reason names "pending.done"', async () => {
+  const now = performance.now.bind(performance);
+  let [ahead, asked] = [0, 0];
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const url = await startKestrel((request, say) => {
+    if (request.url === '/staff') return say(202, { task: 't1' });
+    if (request.url === '/search') return say(200, []);
+    asked += 1;
+    ahead += 200_000;
+    say(200, { state: 'finished', id: 1 });
+  });
+  const pending = 'pending: { get: "/tasks/{ticket}", done: state = "done", id: id, every: 1ms }';
+  const { cell } = await cellsOf(
+    (text) => text.replace('create: { post: /staff }', `create: { post: /staff, ticket: body.task }\n${pending}`),
+    url,
+  );
+  const run = async () =>
+    expect(cell('pending, resolved later')?.run()).rejects.toThrow(/"pending\.done".*GET \/tasks/);
+  await run();
+  expect(asked).toBe(3);
+  await run();
+  expect(asked).toBe(5);
 });
