@@ -89,7 +89,10 @@ export const Config = z.object({
     .describe('Largest webhook body accepted, bytes.'),
   HIREBRIDGE_GIVE_UP_MS: milliseconds
     .default(30_000)
-    .describe('How long after an intent its request may still be sent, ms.'),
+    .describe(
+      'How long after an intent its request may still be sent, ms; where it is longer than 30 s, a search in an HR ' +
+        'system may take as long, in hires that begin from then on.',
+    ),
   HIREBRIDGE_REQUEST_MS: milliseconds
     .default(10_000)
     .describe('Bound of one request to the partner, ms; well below the give-up time.'),

@@ -308,7 +308,7 @@ async function planAccount(taken: Taken, context: HireContext, fields: EmployeeF
       `Destination "${key.destination}" has no account ${decisions.link}. Retry the step.`,
     );
   if (creation?.outcome === 'open' || creation?.outcome === 'done') return { kind: 'create', by: [] };
-  const findings = withoutDenied(await readFindings(account, reference, fields), decisions.notThese);
+  const findings = withoutDenied(await readFindings(context, reference, fields), decisions.notThese);
   const identity = climbIdentityLadder(findings);
   if (identity.kind === 'create') return { kind: 'create', by: [] };
   const by = identity.evidence.map((one) => one.by);
@@ -364,7 +364,7 @@ async function create(
     giveUpMs: deps.limits.giveUpMs,
     readLagMs: account.hris.capabilities.readLagMs,
     async look() {
-      const findings = await readFindings(account, reference, fields);
+      const findings = await readFindings(context, reference, fields);
       const seen = judgeCreate(findings, await latestIntent(deps.store, key, verb), decisions);
       return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
     },

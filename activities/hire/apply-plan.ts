@@ -183,7 +183,7 @@ async function look(hire: HireContext, change: Creation): Promise<Seen<Created>>
   const { employees } = await findPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
   // The plan knows these employees: they belong to this person through another employment.
   const own = employees.filter((one) => !isSameHire(one.hire, ref)).map(({ employee }) => employee.id);
-  const findings = withoutDenied(await readFindings(connection, reference, fields), new Set(own));
+  const findings = withoutDenied(await readFindings(hire, reference, fields), new Set(own));
   const seen = judgeCreate(findings, creation, decisions);
   if (seen.kind !== 'found') return seen;
   await makeWhole(hire, seen.employee, allFields(change));
@@ -290,7 +290,7 @@ async function isToBeAskedAbout(
 async function findOwn(hire: HireContext, candidateId: string): Promise<KnownEmployee | undefined> {
   const own = [true, false].map((isFurther) => createReference(hire, candidateId, isFurther));
   for (const reference of new Set(own)) {
-    const found = await findByReference(hire.connection, reference);
+    const found = await findByReference(hire, reference);
     if (found !== undefined && !hire.decisions.notThese.has(found.id)) return found;
   }
   return undefined;

@@ -68,12 +68,12 @@ async function ofThisRequest(hire: HireContext, ticket: string, made: MadeNow): 
  * same. Unless one is found by our reference, a person is asked; `create` counts only for the attempt it was said of.
  */
 async function lostRequest(
-  { store, ref, connection, decisions }: HireContext,
+  { deps, store, ref, connection, decisions }: HireContext,
   creation: OpenIntent,
   about: { ticket: string; employeeIds: string[] },
 ): Promise<MadeNow | Waiting> {
   const reference = pinnedReference(creation);
-  const found = reference === undefined ? undefined : await findByReference(connection, reference);
+  const found = reference === undefined ? undefined : await findByReference({ deps, connection }, reference);
   if (found !== undefined) return { kind: 'created', ref: found };
   const { attempt, now, decided_at, sent_at } = creation;
   const nextCheckMs = Number(decided_at ?? sent_at) + connection.hris.capabilities.readLagMs - now;

@@ -189,13 +189,13 @@ async function climb(
   hire: HireContext,
   { candidateId, reference, fields }: KnownPerson,
 ): Promise<{ reference: string; findings: Finding[] }> {
-  const findings = await readFindings(hire.connection, reference, fields);
+  const findings = await readFindings(hire, reference, fields);
   const { notThese } = hire.decisions;
   const isDenied = findings.some((one) => one.by === 'reference' && foundIds(one).some((id) => notThese.has(id)));
   const own = createReference(hire, candidateId, true);
   if (own === reference || findings.every(({ found }) => found.kind === 'none')) return { reference, findings };
-  if (!isDenied && (await findByReference(hire.connection, own)) === undefined) return { reference, findings };
-  return { reference: own, findings: await readFindings(hire.connection, own, fields) };
+  if (!isDenied && (await findByReference(hire, own)) === undefined) return { reference, findings };
+  return { reference: own, findings: await readFindings(hire, own, fields) };
 }
 
 function foundIds({ found }: Finding): string[] {

@@ -200,31 +200,45 @@ export async function isEndedSince(hire: HireContext, employee: Employee, sinceR
 }
 
 /** The employee with this reference; undefined if there is none, or if the HR system stores no references. */
-export async function findByReference({ hris }: Connection, value: string): Promise<KnownEmployee | undefined> {
+export async function findByReference(at: Searched, value: string): Promise<KnownEmployee | undefined> {
+  const { hris } = at.connection;
   if (!hris.capabilities.storesReference) return undefined;
-  const found = await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(LOOK_MS));
+  const found = await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(searchMs(at)));
   return found.kind === 'one' ? found.ref : undefined;
 }
 
 const emailFields = ['workEmail', 'email', 'personalEmail'];
-const LOOK_MS = 30_000;
 
-/** Searches the HR system for a person along the identity ladder. */
-export async function readFindings(
-  { hris, tenant }: Connection,
-  reference: string,
-  fields: EmployeeFields,
-): Promise<Finding[]> {
+type Searched = Pick<HireContext, 'deps' | 'connection'>;
+
+/** How long a search may take, ms: some HR systems can only list everybody, and a create waits for two such lists. */
+export function searchMs({ deps }: Pick<HireContext, 'deps'>): number {
+  return Math.max(READ_MS, deps.limits.giveUpMs);
+}
+
+/**
+ * Searches the HR system for a person along the identity ladder, by all keys at once: an HR system that can only list
+ * everybody is read once for all of them. One after another, they would take longer than what was read is good for.
+ */
+export async function readFindings(at: Searched, reference: string, fields: EmployeeFields): Promise<Finding[]> {
+  const { hris, tenant } = at.connection;
+  const signal = AbortSignal.timeout(searchMs(at));
+  const keys = [
+    { by: 'reference', value: reference } as const,
+    ...identityKeys(fields),
+    ...namesakeKeys(tenant, fields),
+  ];
+  const asked = await Promise.allSettled(keys.map((key) => hris.employees.find(key, signal)));
   const findings: Finding[] = [];
-  for (const key of [{ by: 'reference', value: reference } as const, ...identityKeys(fields)]) {
-    const found = await hris.employees.find(key, AbortSignal.timeout(LOOK_MS));
-    findings.push({ by: key.by, found });
+  for (const [index, { by }] of keys.entries()) {
+    if (by === 'name' && findings.some(({ found }) => found.kind !== 'none')) break;
+    const answer = asked[index];
+    if (answer?.status !== 'fulfilled') throw answer?.reason;
+    findings.push({ by, found: answer.value });
     // A hit by our own reference is decisive; later rungs cannot contradict it.
-    if (key.by === 'reference' && found.kind === 'one') break;
+    if (by === 'reference' && answer.value.kind === 'one') break;
   }
-  const [name] = namesakeKeys(tenant, fields);
-  if (name === undefined || findings.some(({ found }) => found.kind !== 'none')) return findings;
-  return [...findings, { by: name.by, found: await hris.employees.find(name, AbortSignal.timeout(LOOK_MS)) }];
+  return findings;
 }
 
 /** The key that finds namesakes, if the tenant asks about them. */

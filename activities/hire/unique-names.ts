@@ -3,6 +3,7 @@ import { type Held, held } from '../../src/hire/holds.ts';
 import type { CompiledField } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { giveNames, isGiven, readNames, type UniqueName } from '../../src/store/unique-names.ts';
+import { searchMs } from './read-employee.ts';
 import { type HireContext, reread } from './with-hire.ts';
 
 /*
@@ -12,7 +13,6 @@ import { type HireContext, reread } from './with-hire.ts';
 
 /** The highest number to append; beyond it a person is asked. */
 const MOST = 99;
-const LOOK_MS = 30_000;
 
 /** Splits mapped fields into plain values and base names whose final values must be unique. */
 export function apartFromNames(
@@ -131,12 +131,12 @@ function numbered(hire: HireContext, { rule, base }: WantedName, number: number)
 }
 
 /** Whether no other hire was given one of the names and no employee of the HR system has one. */
-async function areFree({ store, ref, connection }: HireContext, names: readonly ChosenName[]): Promise<boolean> {
+async function areFree({ deps, store, ref, connection }: HireContext, names: readonly ChosenName[]): Promise<boolean> {
   const { hris, tenant } = connection;
   if (await isGiven(store, tenant.hris.connection, ref, names)) return false;
-  for (const { target, name } of names) {
-    if (hris.employees.isTaken === undefined) throw new Error(`The HR system cannot be asked who has ${target}.`);
-    if (await hris.employees.isTaken(target, name, AbortSignal.timeout(LOOK_MS))) return false;
-  }
-  return true;
+  const { isTaken } = hris.employees;
+  if (isTaken === undefined) throw new Error('The HR system cannot be asked who has a name.');
+  const signal = AbortSignal.timeout(searchMs({ deps }));
+  const taken = await Promise.all(names.map(({ target, name }) => isTaken(target, name, signal)));
+  return !taken.includes(true);
 }

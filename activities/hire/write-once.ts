@@ -152,8 +152,8 @@ export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, since
         code: 'DEADLINE_PASSED',
         action: 'retry',
         message:
-          `${verb} was not sent: its deadline passed while this worker was stalled. ` +
-          'The next attempt checks first.',
+          `${verb} was not sent: its deadline passed, because this worker stalled or the searches before it took too ` +
+          'long. The next attempt checks first.',
       });
     },
   };

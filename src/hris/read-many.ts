@@ -51,6 +51,11 @@ export function unlessAborted<T>(
   });
 }
 
+/** Whether the time of a search is over; any other end of a signal is the caller's own. */
+export function isLate({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof Error && reason.name === 'TimeoutError';
+}
+
 function stopped(): ConnectorError {
   return new ConnectorError({
     code: 'STOPPED',
@@ -75,6 +80,8 @@ export function inRounds<Given, Result>(
     const shared = shareWork(async (signal) => {
       try {
         await before;
+        // What is asked at the same moment comes a few turns later.
+        await setImmediate();
         if (next?.given === given) next = undefined;
         signal.throwIfAborted();
         return await work(given, signal);

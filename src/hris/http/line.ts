@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError, unless } from '../../errors.ts';
+import { ConnectorError, isConnectorError, rejected, unless } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
@@ -342,6 +342,28 @@ export function unreadable(what: string, how: string, key: string, requestId?: s
     action: 'retry',
     message: `${what} was answered ${how}. Check ${key} of the definition, and whether hris.url is the right address.`,
     requestId,
+  });
+}
+
+/** Many systems ignore a filter that they do not know, and give the first page of everybody. */
+export function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorError {
+  return rejected(
+    'HRIS_UNREADABLE_ANSWER',
+    `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
+      'nobody has: the HR system may ignore the filter, and whoever is meant may be on a later page. Check the ' +
+      `request of "${purpose}" in the definition, or name its "paging".`,
+  );
+}
+
+/** A list of everybody that is longer than the time of a search; `seen` people came. */
+export function tooSlow({ what, purpose }: CallPlan, seen: number): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_LIST_SLOW',
+    action: 'retry',
+    message:
+      `${what} lists everybody, and had given ${seen} people when the time of a search was over. The list is read ` +
+      'again from its start. If this goes on, the definition needs a search of its own ("find.reference", ' +
+      `"find.email") or a larger "${purpose}.paging.size"; or allow more time: HIREBRIDGE_GIVE_UP_MS.`,
   });
 }
 

@@ -2,9 +2,9 @@ import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../..
 import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { inRounds } from '../read-many.ts';
+import { inRounds, isLate } from '../read-many.ts';
 import { type Expression, hasPlace, type Values } from './expression.ts';
-import { type Answer, type Call, type Defined, unreadable } from './line.ts';
+import { type Answer, type Call, type Defined, tooSlow, unbelievable, unreadable } from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 
@@ -82,7 +82,7 @@ function isOfOne({ reference, number, fields = {} }: Comparison['wanted']): bool
  * shows a place of anybody, the others have nothing there. If it shows a place of nobody, a few records tell whether
  * only the list leaves it out. Searches at the same time share a reading: otherwise many hires take each other's calls
  * until the time of each is over, and none ends.
- * @throws ConnectorError HRIS_UNREADABLE_ANSWER if it finds nobody in a list that does so
+ * @throws ConnectorError HRIS_UNREADABLE_ANSWER if it finds nobody in a list that does so; HRIS_LIST_SLOW
  */
 export async function searchEverybody(
   defined: Defined,
@@ -90,11 +90,11 @@ export async function searchEverybody(
   comparison: Comparison,
   read: Read,
 ): Promise<Hits> {
-  const look =
-    readings.get(defined) ??
-    inRounds((wanted: readonly Comparison[], all) => lookThrough(defined, { plan, signal: all }, wanted));
-  readings.set(defined, look);
-  const { places, hits, others, isWhole } = await look(comparison, signal);
+  const reading = readings.get(defined) ?? readingOf(defined, plan);
+  readings.set(defined, reading);
+  const { places, hits, others, isWhole } = await reading.look(comparison, signal).catch((error: unknown) => {
+    throw isLate(signal) && reading.seen > 0 ? tooSlow(plan, reading.seen) : error;
+  });
   const unseen = places.filter((place) => others.every(({ missing }) => missing.includes(place)));
   const isProof = isWhole && hits.size === 0 && unseen.length > 0;
   for (const { record } of isProof ? others.slice(-SAMPLE) : []) {
@@ -104,8 +104,23 @@ export async function searchEverybody(
   return { refs: [...hits.values()], isWhole };
 }
 
-/** The readings of everybody of each connection. */
-const readings = new WeakMap<Defined, (comparison: Comparison, signal: AbortSignal) => Promise<Looked>>();
+/** The readings of everybody of a connection; `seen`: how many people the latest has seen so far. */
+interface Reading {
+  look: (comparison: Comparison, signal: AbortSignal) => Promise<Looked>;
+  seen: number;
+}
+
+const readings = new WeakMap<Defined, Reading>();
+
+function readingOf(defined: Defined, plan: ListCall['plan']): Reading {
+  const reading: Reading = {
+    seen: 0,
+    look: inRounds((wanted: readonly Comparison[], signal) =>
+      lookThrough(defined, { plan, signal }, wanted, (seen) => (reading.seen = seen)),
+    ),
+  };
+  return reading;
+}
 
 /** A place of a value that is looked for. */
 interface Place {
@@ -132,7 +147,12 @@ async function lookForOne(defined: Defined, call: ListCall, comparison: Comparis
 }
 
 /** Compares the records of a list; reads only the `compared` fields of each: a list may have thousands. */
-async function lookThrough(defined: Defined, call: ListCall, comparisons: readonly Comparison[]): Promise<Looked[]> {
+async function lookThrough(
+  defined: Defined,
+  call: ListCall,
+  comparisons: readonly Comparison[],
+  tell?: (seen: number) => void,
+): Promise<Looked[]> {
   const { record: at, fields, nothing } = defined.definition;
   const known = fields.filter(({ key }) => comparisons.some(({ compared }) => compared.includes(key)));
   const parts = { record: { ...at, former: undefined }, fields: known, nothing };
@@ -147,6 +167,7 @@ async function lookThrough(defined: Defined, call: ListCall, comparisons: readon
   });
   let count = 0;
   let isWhole = false;
+  tell?.(0);
   const read = (answer: Answer) => employeesIn(defined, answer, call.plan);
   try {
     for await (const { items, answer, end } of readPages(defined, { ...call, isSearch: true }, read)) {
@@ -161,6 +182,7 @@ async function lookThrough(defined: Defined, call: ListCall, comparisons: readon
       }
       isWhole = end === 'whole';
       count += items.length;
+      tell?.(count);
       if (count >= MOST_SCANNED) break;
     }
   } catch (error) {
@@ -201,16 +223,6 @@ function placesOf({ record, fields }: HttpDefinition, { reference, number, field
 async function missingIn(raw: unknown, places: readonly Place[]): Promise<Place[]> {
   const shown = await Promise.all(places.map(({ isShown }) => isShown(raw)));
   return places.filter((_place, index) => shown[index] !== true);
-}
-
-/** Many systems ignore a filter that they do not know, and give the first page of everybody. */
-function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorError {
-  return rejected(
-    'HRIS_UNREADABLE_ANSWER',
-    `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
-      'nobody has: the HR system may ignore the filter, and whoever is meant may be on a later page. Check the ' +
-      `request of "${purpose}" in the definition, or name its "paging".`,
-  );
 }
 
 function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {
