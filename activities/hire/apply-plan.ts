@@ -31,6 +31,7 @@ import {
   giveBackMade,
   isMadeAnew,
   madeBy,
+  madeId,
   pinnedReference,
   READ_MS,
   REJECTED_UNSAID,
@@ -342,12 +343,14 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   const latest = creation?.outcome === 'open' ? await latestIntent(store, ref, CREATE_VERB) : undefined;
   if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', { kind: 'created', ref: shown });
   const { connection, candidate } = personOf(tenant, row.candidate_id ?? '');
+  // The plan finds an employee whom this hire made, but had no time to link.
+  const isOwn = how === 'made' || madeId(creation) === employee.id;
   const event = {
     kind: 'link',
     hire: ref,
     candidate,
     is: { employee: shown, number: shown.number ?? null },
-    how,
+    how: isOwn ? 'made' : how,
     shownAfterMs: hris.capabilities.readLagMs,
     samePerson: hire.decisions.samePerson === shown.id,
   } as const;

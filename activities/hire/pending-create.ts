@@ -96,6 +96,12 @@ export function madeBy({ outcome, result }: Pick<OpenIntent, 'outcome' | 'result
   return outcome === 'done' ? ((JSON.parse(result ?? 'null') as Created | null) ?? undefined) : undefined;
 }
 
+/** The id of the employee whom a create made at once. */
+export function madeId(creation: OpenIntent | undefined): string | undefined {
+  const made = creation && madeBy(creation);
+  return made?.kind === 'created' ? made.ref.id : undefined;
+}
+
 /** For a rejection whose reason is not known or must not be shown. */
 export const REJECTED_UNSAID = 'The HR system rejected the new employee. Ask the people there why.';
 

@@ -26,7 +26,7 @@ import { insertPlan } from '../../src/store/plans.ts';
 import { timezoneOf } from '../../src/tenants/schema.ts';
 import { keepMapping } from '../connections.ts';
 import { claimPerson } from './ask-person.ts';
-import { madeBy } from './pending-create.ts';
+import { madeId } from './pending-create.ts';
 import {
   createReference,
   findByReference,
@@ -105,7 +105,6 @@ export function knownPerson(
 ): KnownPerson {
   const { ref, row, connection, creation } = hire;
   const { candidateId, fields, problems, mapping } = sources;
-  const made = creation && madeBy(creation);
   const { past } = connection.tenant.policies.startDate;
   const startLimit = {
     earliest: dayBefore(Date.now(), past, timezoneOf(connection.tenant)),
@@ -122,7 +121,7 @@ export function knownPerson(
     before: known(before?.employee, before?.number),
     reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
-    made: made?.kind === 'created' ? made.ref.id : undefined,
+    made: madeId(creation),
     startLimit,
     canRehire: connection.hris.employees.rehire !== undefined,
   };

@@ -177,7 +177,7 @@ function withHris(deps: ActivityDeps, change: (hris: OwnHris) => OwnHris = (hris
   return { ...deps, connections: { ...deps.connections, of } };
 }
 
-async function runIn(url: string, sql: string): Promise<void> {
+export async function runIn(url: string, sql: string): Promise<void> {
   const { kysely, close } = openDatabase<Record<string, never>>(url);
   try {
     await kysely.executeQuery(CompiledQuery.raw(sql));

@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
+import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { knownIn } from '../../../src/hire/hire.ts';
 import { held } from '../../../src/hire/holds.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { employedAs } from '../../store/known-people.ts';
 import { kinds } from '../../store/stores.ts';
-import { employPerson } from './employed-person.ts';
+import { employPerson, readTable, runIn } from './employed-person.ts';
 
 /** A hire whose employee exists and whose ID the partner was not told yet. */
 async function employed(database: (typeof kinds)[number] = 'sqlite') {
@@ -269,4 +272,76 @@ test('an employee unknown to a restored store, and whom HR merged, is the one th
   expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
   expect(await row(id)).toMatchObject({ employee_id: String(stays?.id) });
   expect((await employees()).map((one) => one.id)).toEqual(before.map((one) => one.id));
+});
+
+/** HR keeps no reference, and gave the id of an employee whom it deleted to the next one. */
+async function madeAsAnothers() {
+  const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
+  const hris = `kind: sql, connection: hr, url: "${url}", createTable: true, referenceColumn: none`;
+  const world = await employPerson({ hris, policies: 'identity: { sameName: create }' });
+  const run = (sql: string) => runIn(url, sql);
+  await run(`delete from employees where id = ${world.employeeId}`);
+  await run('update sqlite_sequence set seq = 0');
+  const second = await world.begin();
+  const asked = await world.employOnce(second);
+  expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_OF_ANOTHER', details: { employeeIds: ['1'] } } });
+  const ref = await world.refOf(second);
+  const rows = async () => (await readTable(url)).map(({ id }) => String(id));
+  expect(await rows()).toEqual(['1']);
+  return {
+    ...world,
+    second,
+    ref,
+    rows,
+    run,
+    answerIt: (...given: [string, ...string[]]) => world.answerAs(ref, asked, ...given),
+  };
+}
+
+test.each(['at once', 'after another look'])(
+  'an employee made as another’s is denied %s: a new one is made',
+  async (when) => {
+    const { answerIt, answerAs, employOnce, ref, second, rows, row, employeeId, fleet } = await madeAsAnothers();
+    if (when === 'at once') await answerIt('create');
+    else {
+      await answerIt('retry');
+      const again = await employOnce(second);
+      expect(await rows()).toEqual(['1']);
+      await answerAs(ref, again, 'create');
+    }
+    expect(await employOnce(second)).toEqual({ verdict: 'stale' });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await rows()).toEqual(['1', '2']);
+    expect(await row(second)).toMatchObject({ employee_id: '2' });
+    expect(await employedAs(fleet.store, 'hr', employeeId)).not.toMatchObject({ hire: { jobCandidateId: second } });
+  },
+);
+
+test('an employee made as another candidate’s is somebody else: the right one is named', async () => {
+  const { answerIt, employOnce, second, rows, row, run } = await madeAsAnothers();
+  await run('update employees set id = 70 where id = 1');
+  await answerIt('link', '70');
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  expect(await rows()).toEqual(['70']);
+  expect(await row(second)).toMatchObject({ employee_id: '70' });
+});
+
+test('an employee made as another candidate’s stays theirs, and a person ends the hire', async () => {
+  const { answerIt, ref, rows, row, second, fleet, employeeId, id } = await madeAsAnothers();
+  await answerIt('cancel');
+  expect(await cancelHire(fleet.deps, ref)).toMatchObject({ verdict: 'cancelled' });
+  expect(await rows()).toEqual(['1']);
+  expect(await row(second)).toMatchObject({ employee_id: null });
+  expect(await employedAs(fleet.store, 'hr', employeeId)).toMatchObject({ hire: { jobCandidateId: id } });
+});
+
+test('an employee whom a hire made, and had no time to link, counts as made by it', async () => {
+  const { fleet, id, employeeId, employOnce, employees, forget } = await employPerson({ isOpen: true });
+  await forget();
+  const lost = { employee_id: null, employee_number: null, connection: null };
+  await fleet.store.kysely.updateTable('hires').set(lost).where('job_candidate_id', '=', id).execute();
+  expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toHaveLength(1);
+  expect(await employedAs(fleet.store, 'hr', employeeId)).toMatchObject({ how: 'made' });
 });
