@@ -352,7 +352,10 @@ function nameCompany({ subject, others }: People, { candidate, company }: Events
   return intoOther({ subject: renamed, others });
 }
 
-/** The person keeps both names, because records with the earlier one may still come. */
+/**
+ * The person keeps both names, because records with the earlier one may still come. Of two hires under way, the one that
+ * is making an employee keeps the person, and the other one asks.
+ */
 function merge({ subject, others }: People, { from, candidate }: Events['merge']): People {
   if (isUnknown(subject) || subject.candidates.some((one) => isSameCandidate(one, candidate)))
     return { subject, others };
@@ -360,7 +363,15 @@ function merge({ subject, others }: People, { from, candidate }: Events['merge']
   const employees = subject.employees.map((one) =>
     isSameCandidate(one.candidate, from) ? { ...one, candidate } : one,
   );
-  return intoOther({ subject: { ...subject, candidates, employees }, others });
+  const merged = intoOther({ subject: { ...subject, candidates, employees }, others });
+  const { owner, isAbandoned } = subject;
+  const keeps = isCreatingFor(subject) && !others.some(isCreatingFor);
+  return keeps ? { ...merged, subject: { ...merged.subject, owner, isAbandoned } } : merged;
+}
+
+/** The person's owner is making their employee. */
+function isCreatingFor({ owner, creating }: Person): boolean {
+  return owner !== undefined && creating.some(({ hire }) => isSameHire(hire, owner));
 }
 
 /** The person who has the new name already takes this one in. */

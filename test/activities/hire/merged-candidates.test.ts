@@ -105,6 +105,36 @@ describe.each(kinds)('once the partner merged two candidates, with the store in 
     },
   );
 
+  test('of two hires under way one makes the employee, and the other asks', async () => {
+    const { first, merge, employOnce, hireOther, answerAs, enrolAnswered, refOf, employees, row } =
+      await twoCandidates(database);
+    const { second } = await hireOther();
+    await enrolAnswered(await refOf(second));
+    merge();
+    expect(await employOnce(first)).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    await answerAs(await refOf(first), await employOnce(first), 'same-employee');
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await row(first)).toMatchObject({ employee_id: '1' });
+    expect(await employees()).toHaveLength(1);
+  });
+
+  test('the employee of a create without an answer comes before the question about the other hire', async () => {
+    const { first, merge, employOnce, letPass, listAll, hireOther, enrolAnswered, refOf, employees, row } =
+      await twoCandidates(database);
+    const { second } = await hireOther();
+    await enrolAnswered(await refOf(second));
+    await expect(employOnce(first, withoutAnswer)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    merge();
+    await listAll();
+    expect(await employOnce(second)).toMatchObject({ verdict: 'hold' });
+    await letPass(600_000);
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await row(first)).toMatchObject({ employee_id: '1' });
+    expect(await employOnce(second)).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+    expect(await employees()).toHaveLength(1);
+  });
+
   test('so is who was hired before go-live', async () => {
     const { merge, listAll, hireOther } = await twoCandidates(database, true);
     merge();
