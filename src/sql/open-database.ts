@@ -194,10 +194,12 @@ function settingsOf(bounds: DatabaseBounds, address: string): pg.ClientConfig {
 /** Sets them on the new connection instead of in its startup message: poolers refuse a connection that does so. */
 async function setBounds(client: pg.ClientBase, bounds: DatabaseBounds): Promise<void> {
   const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout } = bounds;
-  const wanted = { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout };
+  const times = { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout };
+  // With a stricter default of the server, processes that change one row at the same time would refuse each other.
+  const names = [...Object.keys(times), 'default_transaction_isolation'];
   await client.query(
     'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
-    [Object.keys(wanted), Object.values(wanted).map((value) => `${value}ms`)],
+    [names, [...Object.values(times).map((value) => `${value}ms`), 'read committed']],
   );
 }
 

@@ -69,6 +69,24 @@ test.each([
   await expect(write()).rejects.toMatchObject({ code, action: 'retry', retryAfterMs: 3_000 });
 });
 
+test('a row that others changed meanwhile can be changed, whatever isolation the database has by default', async () => {
+  const { url } = await createDatabase();
+  await asAdmin(
+    url,
+    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = serializable`,
+  );
+  const { kysely, close } = openDatabase<Record<'seen', { text: string }>>(url);
+  onTestFinished(close);
+  await sql`create table seen (text text)`.execute(kysely);
+  await kysely.insertInto('seen').values({ text: 'first' }).execute();
+  await kysely.transaction().execute(async (trx) => {
+    await trx.selectFrom('seen').selectAll().execute();
+    await kysely.updateTable('seen').set({ text: 'second' }).execute();
+    await trx.updateTable('seen').set({ text: 'third' }).execute();
+  });
+  expect(await kysely.selectFrom('seen').selectAll().execute()).toEqual([{ text: 'third' }]);
+});
+
 test('every verb says that a store in Postgres is read-only', async () => {
   const { url } = await createDatabase();
   const env = { HIREBRIDGE_STORE_URL: url };
