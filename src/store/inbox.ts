@@ -420,13 +420,28 @@ export function createDeliveryBatches(
   store: Store,
 ): (delivery: Delivery, signal?: AbortSignal) => Promise<{ fresh: boolean }> {
   const waiting: Waiting[] = [];
-  let underWay = 0;
+  let [underWay, isDue] = [0, false];
 
   function next(): void {
-    if (underWay === AT_ONCE || waiting.length === 0) return;
-    underWay += 1;
-    void within(SLOW_MS, commitTogether(store, takeSome(waiting))).finally(() => {
-      underWay -= 1;
+    if (isDue || underWay === AT_ONCE || waiting.length === 0) return;
+    isDue = true;
+    beginUnlessMore(0);
+  }
+
+  /**
+   * Waits while each turn of the event loop brings more; a turn accepts one connection. A commit holds this process up
+   * in SQLite: without the wait each delivery would be committed alone, before the next one is read.
+   */
+  function beginUnlessMore(before: number): void {
+    setImmediate(() => {
+      if (waiting.length > before && waiting.length < MOST.deliveries) return beginUnlessMore(waiting.length);
+      isDue = false;
+      if (waiting.length === 0) return;
+      underWay += 1;
+      void within(SLOW_MS, commitTogether(store, takeSome(waiting))).finally(() => {
+        underWay -= 1;
+        next();
+      });
       next();
     });
   }

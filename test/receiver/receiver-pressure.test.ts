@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import type { DeliveryStore } from '../../src/receiver/receiver.ts';
+import { writeFailpoints } from '../../src/store/open-store.ts';
 import { patience } from '../harness/pace.ts';
+import { freshStore } from '../store/stores.ts';
 import { deliver, deliveryStore, hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
 /** A socket that has sent its headers and `bytes` of a body it declared longer. */
@@ -38,6 +40,22 @@ test('a burst of 200 shuffled deliveries of 20 hires leaves 20 rows and refuses 
   );
   for (const { status, expected } of answers) expect(status).toBe(expected);
   expect(await rows()).toHaveLength(20);
+});
+
+test('webhooks that are there at the same moment share a commit, which holds the process up in SQLite', async () => {
+  const passed: string[] = [];
+  const { store } = await freshStore('sqlite', { plugins: [writeFailpoints((point) => passed.push(point))] });
+  const waits = { maxWaitMs: 20_000, maxBodyMs: 20_000 };
+  const { receiver } = await startTestReceiver({ openStore: async () => deliveryStore(store), ...waits });
+  expect((await deliver(receiver.url, hired(['first']))).status).toBe(200);
+  const bodies = Array.from({ length: 20 }, (_, n) => hired([n]));
+  const senders = await Promise.all(bodies.map((body) => openSlowly(receiver.url, body.length, body.slice(0, 9))));
+  const answered = senders.map(({ socket }) => once(socket, 'data'));
+  for (const [n, { socket }] of senders.entries()) socket.write(bodies[n]?.slice(9) ?? '');
+  await Promise.all(answered);
+  expect(senders.every((one) => one.answer().startsWith('HTTP/1.1 200'))).toBe(true);
+  expect(passed.filter((point) => point === 'store.insert.inbox/before').length).toBeLessThan(10);
+  for (const { socket } of senders) socket.destroy();
 });
 
 test('a chunked body over the limit is cut off while it streams', async () => {
