@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { html } from 'hono/html';
@@ -135,24 +134,16 @@ async function runExport(
   const file = resolve(options.out);
   const page = `${file.replace(/\.json$/, '')}.html`;
   const held = await withParts(command, tenantId, options, (parts) => exportPerson(parts, who));
-  await writeOnce(file, `${JSON.stringify(held, null, 2)}\n`);
-  await writeOnce(page, await renderPage(held));
+  const { writeNewFiles } = await import('../operator/new-tenant.ts');
+  await writeNewFiles([
+    { path: file, text: `${JSON.stringify(held, null, 2)}\n`, isSecret: true },
+    { path: page, text: await renderPage(held), isSecret: true },
+  ]);
   say(
     options,
     { file, page },
     `${file} and ${page}: all data that is held. They contain personal data: delete them after use.\n`,
   );
-}
-
-async function writeOnce(file: string, text: string): Promise<void> {
-  try {
-    const out = await open(file, 'wx', 0o600);
-    await out.writeFile(text);
-    await out.close();
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
-    throw rejected('EXPORT_EXISTS', `${file} exists already and was not overwritten. Name another file.`);
-  }
 }
 
 async function renderPage({ store, landed, hris, ...about }: PersonExport): Promise<string> {

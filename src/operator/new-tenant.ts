@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import { docsFolder } from '../docs.ts';
@@ -260,15 +260,23 @@ export function assertAbsent(paths: readonly string[]): void {
   if (there.length === 0) return;
   throw rejected(
     'FILE_EXISTS',
-    `${there.join(', ')} exists, and nothing is overwritten. Choose another tenant id, or edit the file.`,
+    `${there.join(', ')} exists, and nothing is overwritten. Choose another name, or edit the file.`,
   );
 }
 
-/** Writes all files, or none if one exists already. */
+/** Writes all files whole, or none: what a full disk left of them would refuse the next try. */
 export async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
   assertAbsent(files.map(({ path }) => path));
-  for (const { path, text, isSecret } of files) {
-    await mkdir(dirname(path), { recursive: true, ...(isSecret ? { mode: 0o700 } : {}) });
-    await writeFile(path, text, { flag: 'wx', ...(isSecret ? { mode: 0o600 } : {}) });
+  const made: string[] = [];
+  try {
+    for (const { path, text, isSecret } of files) {
+      await mkdir(dirname(path), { recursive: true, ...(isSecret ? { mode: 0o700 } : {}) });
+      await writeFile(path, '', { flag: 'wx', ...(isSecret ? { mode: 0o600 } : {}) });
+      made.push(path);
+      await writeFile(path, text);
+    }
+  } catch (error) {
+    for (const path of made) await rm(path, { force: true });
+    throw error;
   }
 }

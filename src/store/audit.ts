@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomBytes } from 'node:crypto';
-import { access, appendFile, readFile } from 'node:fs/promises';
+import { access, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Logger } from '../log.ts';
@@ -250,9 +250,21 @@ async function noteOutside(
   const at = new Date().toISOString();
   const lines = heads.map((head) => signed(signer, { installation, at, ...head }));
   for (const line of lines) log?.info({ auditHead: line }, 'audit trail');
-  await appendFile(join(dataDir, HEADS_FILE), lines.map((line) => `${JSON.stringify(line)}\n`).join(''), {
-    mode: 0o600,
-  });
+  await appendLines(join(dataDir, HEADS_FILE), lines);
+}
+
+/** A process that was killed, or a full disk, may have left half a line: a new one is started then. */
+export async function appendLines(file: string, lines: readonly object[]): Promise<void> {
+  const out = await open(file, 'a+', 0o600);
+  try {
+    const { size } = await out.stat();
+    const { buffer: last } = await out.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0));
+    const start = size === 0 || last.toString() === '\n' ? '' : '\n';
+    await out.appendFile(`${start}${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}`);
+    await out.sync();
+  } finally {
+    await out.close();
+  }
 }
 
 /** The result of verifying one chain. */
@@ -309,8 +321,8 @@ async function readNoted({ installationId }: Store, files: readonly string[]): P
   for (const file of files)
     for (const line of (await readFile(file, 'utf8')).split('\n')) {
       if (!line.includes('"signature"') || !/"(?:auditHead|seq)"/.test(line)) continue;
-      const read = JSON.parse(line) as NotedHead | { auditHead: NotedHead };
-      const head = 'auditHead' in read ? read.auditHead : read;
+      const head = headIn(line);
+      if (head === undefined) continue;
       assertSigned(head);
       if (head.installation !== installationId) continue;
       if (head.restored === undefined) put(head, head.signedBy);
@@ -320,6 +332,16 @@ async function readNoted({ installationId }: Store, files: readonly string[]): P
       }
     }
   return noted;
+}
+
+/** Undefined for a line that was cut off: a later one has the head, too. */
+function headIn(line: string): NotedHead | undefined {
+  try {
+    const read = JSON.parse(line) as NotedHead | { auditHead: NotedHead };
+    return 'auditHead' in read ? read.auditHead : read;
+  } catch {
+    return undefined;
+  }
 }
 
 async function verifyChain(

@@ -1,6 +1,7 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { rejected } from '../errors.ts';
+import { appendLines } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { eraseOnceMore, forgetBytes, type TenantSubject } from './erasures.ts';
 import { type Store } from './open-store.ts';
@@ -43,12 +44,9 @@ export async function readErasures(file: string): Promise<ErasedSince[]> {
 
 /** Adds erasures to that list, each once. */
 export async function listErasures(file: string, erased: readonly ErasedSince[]): Promise<void> {
-  const text = await textOf(file);
-  const known = new Set(linesIn(text).map(({ erasure }) => erasure));
-  const lines = erased.filter(({ erasure }) => !known.has(erasure)).map((one) => `${JSON.stringify(one)}\n`);
-  // A process that was killed, or a full disk, may have left half a line: start a new one.
-  const start = text === '' || text.endsWith('\n') ? '' : '\n';
-  if (lines.length > 0) await appendFile(file, `${start}${lines.join('')}`, { mode: 0o600, flush: true });
+  const known = new Set((await readErasures(file)).map(({ erasure }) => erasure));
+  const fresh = erased.filter(({ erasure }) => !known.has(erasure));
+  if (fresh.length > 0) await appendLines(file, fresh);
 }
 
 /** A list that cannot be read is never taken for an empty one: a restore would bring the people on it back. */

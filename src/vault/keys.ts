@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import { ConnectorError, rejected } from '../errors.ts';
 
 /** A stored data key: encrypted with the master key of this id. */
@@ -133,12 +133,18 @@ export function keyMissing(keyId: string, but = 'is not set: name the file that 
 /** Appends a key to the file, and creates the file if necessary. */
 export function addKey(ref: string | undefined, day: string): { file: string; keyId: string; isFirst: boolean } {
   const file = fileOf(ref ?? '');
-  const isFirst = !existsSync(file);
-  if (!isFirst) readKeys(file);
+  const before = existsSync(file) ? textOf(file) : '';
+  const isFirst = keysIn(before, file).size === 0;
   const keyId = `${day}-${randomBytes(2).toString('hex')}`;
   const line = `${keyId} ${randomBytes(KEY_BYTES).toString('base64')}\n`;
-  const isOpen = !isFirst && !readFileSync(file, 'utf8').endsWith('\n');
-  appendFileSync(file, isOpen ? `\n${line}` : line, { mode: 0o600, flush: true });
+  const isOpen = before !== '' && !before.endsWith('\n');
+  try {
+    appendFileSync(file, isOpen ? `\n${line}` : line, { mode: 0o600, flush: true });
+  } catch (error) {
+    // A full disk may have taken a part of the line, and no process starts with such a file.
+    if (existsSync(file)) truncateSync(file, Buffer.byteLength(before));
+    throw error;
+  }
   return { file, keyId, isFirst };
 }
 
@@ -153,15 +159,20 @@ function wrapping(keyId: string, about: string): string {
 }
 
 function readKeys(file: string): Map<string, KeyObject> {
+  const keys = keysIn(textOf(file), file);
+  if (keys.size === 0) throw invalid(`has no key in ${file}; make one with: hirebridge keys new`);
+  return keys;
+}
+
+function keysIn(text: string, file: string): Map<string, KeyObject> {
   const keys = new Map<string, KeyObject>();
-  for (const [index, line] of textOf(file).split('\n').entries()) {
+  for (const [index, line] of text.split('\n').entries()) {
     if (/^\s*(?:#.*)?$/.test(line)) continue;
     const [, id = '', key = ''] = LINE.exec(line.trim()) ?? [];
     if (id === '') throw invalid(`has no key in ${file}:${index + 1}; a line is an id, a space, 32 bytes in base64`);
     if (keys.has(id)) throw invalid(`has two keys ${id}, the second in ${file}:${index + 1}; give it another id`);
     keys.set(id, createSecretKey(key, 'base64'));
   }
-  if (keys.size === 0) throw invalid(`has no key in ${file}; make one with: hirebridge keys new`);
   return keys;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { collect } from '../harness/run-command.ts';
+import { collect, type Finished } from '../harness/run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -31,6 +31,15 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     return message.facts;
   }
   return { child, out, exited, urls };
+}
+
+/** The CLI where no file takes more than 1,024 bytes: a longer one is written in part, and then refused. */
+export function onFullDisk(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Finished> {
+  const child = spawn('sh', ['-c', 'ulimit -f 2; exec "$@"', 'sh', process.execPath, MAIN, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return collect(child).exited;
 }
 
 export const WEBHOOK_KEY = 'whk_cli_test_0123456789';

@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
@@ -7,7 +8,7 @@ import { systemUser } from '../../src/places.ts';
 import { payloadCodec } from '../../src/temporal/hire-client.ts';
 import { openKeys } from '../../src/vault/keys.ts';
 import { runCommand } from '../harness/run-command.ts';
-import { scratchDir, startCli, tenantDir } from './cli-process.ts';
+import { onFullDisk, scratchDir, startCli, tenantDir } from './cli-process.ts';
 
 const payload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 const base64 = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('base64');
@@ -28,6 +29,22 @@ test('keys new makes a file that this user alone can read, adds to it, and shows
   for (const line of lines) expect(first.stdout + second.stdout).not.toContain(line.split(' ')[1]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await runCommand(['keys', 'new'], {})).stderr).toMatch(/file:PATH.*KEYS_INVALID/s);
+});
+
+test('keys new on a full disk leaves the file as it was, and an empty file is none', async () => {
+  const file = join(await scratchDir(), 'keys');
+  const env = { HIREBRIDGE_KEYS: `file:${file}` };
+  const lines = Array.from(
+    { length: 17 },
+    (_, nth) => `earlier-key-${nth + 10} ${randomBytes(32).toString('base64')}\n`,
+  );
+  await writeFile(file, lines.join(''));
+  const { stderr } = await onFullDisk(['keys', 'new'], env);
+  expect(stderr).toContain('EFBIG');
+  expect(await readFile(file, 'utf8')).toBe(lines.join(''));
+  await writeFile(file, '');
+  expect(await runCommand(['keys', 'new'], env)).toMatchObject({ code: 0, stderr: '' });
+  expect(await runCommand(['keys', 'new'], env)).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('codec prints an address with a token, asks for keys and a store, and writes down what it decrypts', async () => {

@@ -57,6 +57,18 @@ describe.each(kinds)('the audit trail, on %s', (kind) => {
     dataDir = await scratchFolder();
   });
 
+  test('a noted head that a full disk or a kill cut off spoils neither the next one nor the check', async () => {
+    const file = join(dataDir, HEADS_FILE);
+    await acts(store, 1);
+    await keepAudit(store, dataDir);
+    await writeFile(file, (await readFile(file, 'utf8')).slice(0, -20));
+    await acts(store, 1);
+    await keepAudit(store, dataDir);
+    const verdict = await verdictOf(store, 'acme', dataDir);
+    expect(verdict).toMatchObject({ rows: 2, notedUntil: 2 });
+    expect(verdict.trouble).toBeUndefined();
+  });
+
   test('is one chain a tenant whoever writes, and what is rolled back leaves no gap', async () => {
     const some = Array.from({ length: 40 }, (_, nth) =>
       audit(nth % 2 === 0 ? store : other, act(`ann-${nth}`, nth % 3 === 0 ? 'globex' : 'acme')),
