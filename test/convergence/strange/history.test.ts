@@ -83,3 +83,21 @@ test('what perhaps stood in a record while it was read is not known to the proce
   expect(overInDoubt({ isSure: false })).toEqual([]);
   expect(overInDoubt({ isSure: true })).toEqual([expect.stringContaining('is overwritten that nobody contested')]);
 });
+
+/** So many employees get a value, and nobody is asked. */
+function filled(many: number): string[] {
+  const history = new History();
+  for (let n = 0; n < many; n += 1) {
+    const joined = { ...TO_PARTNER, here: { ...hris, record: `${n}` }, there: { ...partner, record: `${n}` } };
+    const reader: Reader = { shown: new Map(), isDisturbed: false };
+    history.edited(joined.there, `ada.${n}@example.org`);
+    history.read(reader, joined.there, history.textAt(joined.there), { at: 0, isSure: true });
+    history.wrote(joined.here, `ada.${n}@example.org`, { reader, joined: [joined], holds: true, at: 0 });
+  }
+  return history.violations;
+}
+
+test('20 first values and 21 other ones, of 105 people, are written unasked, and not one more', () => {
+  expect(filled(41)).toEqual([]);
+  expect(filled(42)).toEqual([expect.stringContaining('42 records are filled and nobody was asked')]);
+});

@@ -59,8 +59,11 @@ const MOST_AGE_MS = 90_000;
 const SETTLES_MS = 40_000;
 /** The product waits 32 s for a write to be shown at the partner, and sends what it read then up to 30 s later. */
 const STILL_SHOWN_MS = 65_000;
-/** Records on one side within an hour; a first meeting and a change are told apart by the product alone. */
-const MOST_WRITTEN = { emptied: 10, filled: 40 };
+/**
+ * Records of 105 on one side within an hour, as docs/two-way.md says: 10 lose a value; 20 get one at a first meeting,
+ * and 21 others, a fifth of all, another value. The product alone tells these two apart.
+ */
+const MOST_WRITTEN = { emptied: 10, filled: 20 + 21 };
 /** A write may arrive some time after it was counted. */
 const LIMIT_LOOKS_BACK_MS = 55 * 60_000;
 /** Who owns a field has its value sent so often before it is left out. */
