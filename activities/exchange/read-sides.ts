@@ -78,21 +78,32 @@ export function scopeOf({ key, connection, mapping, entity, full }: ExchangeCont
 }
 
 /**
- * Two streams that write the same job custom field would overwrite each other; this includes the field with the
- * position's id.
+ * Two rules, or two streams, that write the same custom field would overwrite each other for ever; this includes the
+ * job custom field with the position's id. Only its definition tells that a label and an id mean one field.
  */
 function assertWrittenOnce(context: ExchangeContext): ExchangeContext {
   const { requisitions } = context.connection.tenant;
-  if (context.entity !== 'job' || requisitions === undefined) return context;
-  const theirs = [requisitions.reference, ...requisitions.values.map(({ customFieldId }) => customFieldId)];
+  const { reference, values = [] } = (context.entity === 'job' && requisitions) || {};
+  const theirs = [reference, ...values.map(({ customFieldId }) => customFieldId)];
+  const own = new Map<string, string>();
   for (const { target, from } of context.mapping.back) {
     const said = sayToPartner(from[0], null, context.defined);
-    if ('customFieldId' in said && theirs.includes(said.customFieldId))
+    if (!('customFieldId' in said)) continue;
+    const { customFieldId: id } = said;
+    if (theirs.includes(id))
       throw rejected(
         'FIELD_WRITTEN_TWICE',
-        `The mapping of "${target}" writes the job custom field ${said.customFieldId}, and so does the stream ` +
+        `The mapping of "${target}" writes the job custom field ${id}, and so does the stream ` +
           'requisitions (section requisitions of the tenant file). Keep one of the two.',
       );
+    const other = own.get(id);
+    if (other !== undefined)
+      throw rejected(
+        'FIELD_WRITTEN_TWICE',
+        `The mappings of "${other}" and "${target}" name one custom field of the hiring platform (${id}) in two ` +
+          'ways, and each would overwrite the other in every run. Keep one of the two.',
+      );
+    own.set(id, target);
   }
   return context;
 }

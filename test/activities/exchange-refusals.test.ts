@@ -134,3 +134,16 @@ test('a value that the HR system refuses keeps no other field of the pair from b
   await exchange();
   expect(world.writes).toEqual(before);
 });
+
+test('two rules that name one custom field, by label and by id, are refused before they take turns', async () => {
+  world = await createWorld();
+  const id = world.ids.get('costCentre');
+  const both = 'direction: both, owner: hris';
+  const rules = [`"candidate.customFields[Cost centre]", ${both}`, `"candidate.customFields[${id}]", ${both}`];
+  await world.remap(`fields:\n  costCentre: { from: ${rules[0]} }\n  notes: { from: ${rules[1]} }\n`);
+  const person = await world.hire();
+  await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  await world.editHris(person, fieldOf('notes'), 'note 1');
+  expect(await exchange()).toMatchObject({ state: 'refused', code: 'FIELD_WRITTEN_TWICE' });
+  expect(world.writes).toEqual({ partner: 0, hris: 0 });
+});
