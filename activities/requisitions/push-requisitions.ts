@@ -59,7 +59,7 @@ export async function pushRequisitions(context: PushContext): Promise<void> {
   const refused = await writeValues(run, changes);
   assertAnswered(run, 'A job was asked for');
   const written = changes.length > 0 || pushed.some(([, { kind }]) => kind === 'created');
-  const after = written ? await readJobs(run.connection, run.defined) : run.jobs;
+  const after = written ? (await readJobs(run.connection, run.defined)).jobs : run.jobs;
   for (const [{ id }, one] of pushed) {
     const code = refused.get(id);
     const reason = `the hiring platform refused the values of its job: ${code}`;
@@ -95,7 +95,7 @@ async function openRun(context: PushContext): Promise<RequisitionRun> {
   namedField(defined, { entity: 'job', id: settings.reference, section: 'requisitions' });
   const { rows, now } = await readRequisitions(deps.store, key.tenantId);
   const sinceLook = startClock();
-  const jobs = await readJobs(connection, defined);
+  const { jobs } = await readJobs(connection, defined);
   return { ...context, mapping, settings, defined, jobs, rows, now, sinceLook };
 }
 
@@ -179,15 +179,15 @@ function verdictOf(run: RequisitionRun, pushed: Pushed, after: readonly ListedJo
 async function readJobs(
   { partner }: Pick<Connection, 'partner'>,
   defined: readonly FieldDefinition[],
-): Promise<ListedJob[]> {
+): Promise<{ jobs: ListedJob[]; unshown: number }> {
   const types = new Map(defined.filter(({ entity }) => entity === 'job').map(({ id, type }) => [id, type]));
-  const { items, unreadable } = await partner.readAll(contract.jobs.list, {});
+  const { items, unreadable, unshown = 0 } = await partner.readAll(contract.jobs.list, {});
   const silent = unreadable.map(({ id, index }) => ({
     id: id ?? `number ${index + 1}`,
     fields: {},
     values: new Map(),
   }));
-  return [...items.map((job) => listed(job, types)), ...silent];
+  return { jobs: [...items.map((job) => listed(job, types)), ...silent], unshown };
 }
 
 function listed(job: Job, types: ReadonlyMap<string, string>): ListedJob {
@@ -245,12 +245,13 @@ async function settleSent(run: RequisitionRun, wanted: WantedJob, row: Requisiti
   const { settings, now } = run;
   const waitMs = leftMs(run, row, now);
   if (waitMs > 0) return { kind: 'waiting', waitMs };
-  // A list that loses a job and gains one while it is read may miss another: two readings must.
-  const jobs = await readJobs(run.connection, run.defined);
+  // A list that loses a job and gains one while it is read may miss another: two readings must. In one that shows fewer
+  // jobs than it counts, the one sought may be missing for good.
+  const { jobs, unshown } = await readJobs(run.connection, run.defined);
   const seen = findJob(jobs, settings.reference, wanted.id);
   if (seen.kind === 'one') return known(run, wanted.id, { wanted, job: seen.job, row });
   const jobIds = mayBeOurs([...run.jobs, ...jobs], settings.reference, row.sent_at ?? 0);
-  return jobIds.length > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
+  return jobIds.length > 0 || unshown > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
 }
 
 async function createAgain(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {

@@ -146,12 +146,17 @@ export async function readAll(
   options: PageOptions,
 ): Promise<ReadItems<unknown>> {
   const all: ReadItems<unknown> = { items: [], unreadable: [] };
+  let total = 0;
   for await (const page of readPages(call, endpoint, input, options)) {
+    total = page.total ?? total;
     const before = all.items.length + all.unreadable.length;
     all.items.push(...page.items);
     all.unreadable.push(...page.unreadable.map((item) => ({ ...item, index: item.index + before })));
   }
-  return all;
+  const { paging } = endpoint.list;
+  const isWhole = (options.from ?? (paging && askedFor(input, paging.pageParam))) === undefined;
+  const unshown = total - all.items.length - all.unreadable.length;
+  return isWhole && unshown > 0 ? { ...all, unshown } : all;
 }
 
 function pageInput({ paging, input, size }: AskedList, page: number): LooseInput {

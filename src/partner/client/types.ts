@@ -78,6 +78,8 @@ export interface UnreadableItem {
 export interface ReadItems<Item> {
   items: Item[];
   unreadable: UnreadableItem[];
+  /** A whole list: how many more records its total counts than its pages showed, if any. */
+  unshown?: number;
 }
 
 export interface Page<Item> extends ReadItems<Item> {

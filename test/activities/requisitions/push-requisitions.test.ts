@@ -232,6 +232,23 @@ test('one job, although one reading of the list misses it after its answer was l
   expect(await jobsOf('R-1')).toHaveLength(1);
 });
 
+test('a list that shows fewer jobs than it counts does not prove that none was made: a person is asked', async () => {
+  const tied = (partner: PartnerClient): PartnerClient => {
+    const readAll = async (...args: Parameters<PartnerClient['readAll']>) => {
+      const read = await partner.readAll(...args);
+      const items = (read.items as { title?: string }[]).filter(({ title }) => title !== 'Sous chef');
+      return { ...read, items, unshown: read.items.length - items.length };
+    };
+    return { ...partner, readAll: readAll as unknown as PartnerClient['readAll'] };
+  };
+  const { open, run, jobsOf, sandbox, store } = await requisitionWorld(tied);
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  for (const runId of ['one', 'two']) expect(await run(runId)).toMatchObject({ counts: { held: 1 } });
+  expect(await jobsOf('R-1')).toHaveLength(1);
+  expect(await listHolds(store, { tenantId: 'acme' })).toMatchObject([{ code: 'REQUISITION_UNKNOWN' }]);
+});
+
 test('a job that was made while the store failed is not made again, although the list hides whose it is', async () => {
   let fail = (): void => undefined;
   const { open, run, points, sandbox } = await requisitionWorld((partner) => {

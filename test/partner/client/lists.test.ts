@@ -64,6 +64,13 @@ describe('each way of paging reads every record once', () => {
     ]);
   });
 
+  test('a record on two pages leaves another one on none: how many are unshown is told of a whole list', async () => {
+    const jobs = (r: SeenRequest) => slice(r, 25, 1).map((id) => job(id === 11 ? 10 : id));
+    const { partner } = await scriptedPartner((r) => ({ json: { jobs: jobs(r), totalJobs: 25 } }));
+    const read = async (query = {}) => (await partner.readAll(contract.jobs.list, { query }, { size: 10 })).unshown;
+    expect([await read(), await read({ pageNumber: 3 })]).toEqual([1, undefined]);
+  });
+
   test('onboarding: page and limit, total inside data', async () => {
     const { partner, seen } = await scriptedPartner((r) => ({
       json: {
