@@ -210,6 +210,7 @@ async function slippedOver(reading: Reading, page: RawPage | undefined): Promise
 /** Lands records that moved to the pages before. The cursor and the list position that it counts stay. */
 async function readAgain(reading: Reading, pages: number): Promise<boolean> {
   reading.rereads += 1;
+  reading.tally = { ...reading.tally, isLoose: true };
   reading.before = undefined;
   for (let at = reading.run.page - pages; at < reading.run.page; at += 1) {
     const fetched = await fetchPage(reading, at);

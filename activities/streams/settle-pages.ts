@@ -28,6 +28,8 @@ import {
   lastShown,
   outcomesOf,
   quarantineChanges,
+  repeatedOn,
+  riseAt,
   splitLanded,
   unshownAt,
 } from '../../src/streams/page-outcome.ts';
@@ -39,6 +41,7 @@ import {
   type RowFacts,
   readableIds,
   readRecords,
+  unshownById,
 } from '../../src/streams/read-page.ts';
 import { type PullStream, WHOLE_LIST } from '../../src/streams/stream.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
@@ -100,17 +103,23 @@ async function settleAsOne(reading: Reading, pages: readonly Fetched[]): Promise
   if (pages.some(({ page }) => fallAt(run, page) > 0)) reading.tally = { ...reading.tally, isUnsure: true };
   // An empty page is always settled alone.
   const unshown = (reading.tally.unshown ?? 0) + unshownAt(run, pages[0]?.page);
-  reading.tally = { ...reading.tally, unshown };
+  const grown = (reading.tally.grown ?? 0) + riseAt(run, pages[0]?.page);
+  const isLoose = reading.tally.isLoose === true || pages.some(({ page }) => page !== undefined && !page.total);
+  reading.tally = { ...reading.tally, unshown, grown, isLoose };
   const isOver = committed.state !== 'running';
   const behind = run.page + pages.filter(({ page }) => page !== undefined).length;
   if (isOver || committed.segment !== undefined) await dropBehind(reading, behind);
   const next = committed.segment === undefined ? run.page + pages.length : firstPageOf(stream);
-  const ended = isOver ? await endPass(reading) : { skipped: 0, isShort: false };
+  const ended = isOver ? await endPass(reading) : { skipped: 0, isShort: false, repeated: 0 };
   const counts = { ...committed.counts, skipped: ended.skipped };
-  if (!ended.isShort) return commit(reading, { ...committed, next, counts });
-  const outcome = { isLast: true, quarantined: [endedShort(run.page, unshown)] };
-  await settleQuarantine(reading, { at: run.page, outcome, landed: NOTHING_LANDED });
-  const quarantined = counts.quarantined + 1;
+  const told = [
+    ...(ended.isShort ? [endedShort(run.page, unshown)] : []),
+    ...(ended.repeated > 0 ? [repeatedOn(run.page, ended.repeated)] : []),
+  ];
+  if (told.length === 0) return commit(reading, { ...committed, next, counts });
+  const outcome = { isLast: true, quarantined: told };
+  await settleQuarantine(reading, { at: behind, outcome, landed: NOTHING_LANDED });
+  const quarantined = counts.quarantined + told.length;
   return commit(reading, { ...committed, next, state: 'partial', counts: { ...counts, quarantined } });
 }
 
@@ -212,17 +221,20 @@ const IDS_A_READ = 10_000;
 /**
  * The whole list was read: a landed record that is on no page is missing, and one that two passes missed is gone.
  * `skipped`: how many of the gone ones are left alone. `isShort`: the list ended further before its total than is usual
- * for it.
+ * for it. `repeated`: how many records stand on two pages though the list did not grow: as many may be on no page.
  */
-async function endPass(reading: Reading): Promise<{ skipped: number; isShort: boolean }> {
+async function endPass(reading: Reading): Promise<{ skipped: number; isShort: boolean; repeated: number }> {
   const { deps, key, run, destination, tally, state } = reading;
-  const seen = await readSeenIds(deps.store, key);
+  const seen = await readSeenIds(deps.store, key, pagesOf(reading.stream));
+  const repeated = tally.isLoose === true ? 0 : Math.max(0, seen.repeated - (tally.grown ?? 0));
   const { landed, missing } = await compareLanded(reading, seen);
   const unshown = tally.unshown ?? 0;
   const usual = state?.unshown ?? 0;
   const isShort = unshown > usual;
   const isUnsure =
-    tally.isUnsure || (isShort && !(await areDenied(reading.connection.partner, reading.stream, missing)));
+    tally.isUnsure ||
+    (repeated > 0 && reading.stream.fetch === undefined) ||
+    (isShort && !(await areDenied(reading.connection.partner, reading.stream, missing)));
   const gone = isUnsure ? [] : await settleMissing(reading, landed, missing);
   if (!isUnsure) await noteMarked(reading, seen);
   const removed = await removeGone(reading, gone);
@@ -238,7 +250,7 @@ async function endPass(reading: Reading): Promise<{ skipped: number; isShort: bo
     deps.log.info(key, 'the mapping was changed during the pass: the next run reads the whole list again');
     await addHints(deps.store, key.tenantId, key.stream, [WHOLE_LIST]);
     await forgetAllowed(deps.store, key);
-    return { skipped: gone.length - removed, isShort };
+    return { skipped: gone.length - removed, isShort, repeated };
   }
   await completePass(deps.store, key, {
     whole_at: until,
@@ -247,7 +259,7 @@ async function endPass(reading: Reading): Promise<{ skipped: number; isShort: bo
     mapping_hash: destination.origin.mappingHash,
     unshown: isUnsure ? Math.min(usual, unshown) : unshown,
   });
-  return { skipped: gone.length - removed, isShort };
+  return { skipped: gone.length - removed, isShort, repeated };
 }
 
 /**
@@ -291,7 +303,10 @@ async function compareLanded(
   return { landed, missing };
 }
 
-/** Stores who is missing, and returns who is believed to be gone. */
+/**
+ * Stores who is missing, and returns who is believed to be gone. A list may leave out a record in each pass: one that
+ * the partner still shows by its id is read by it in the next run.
+ */
 async function settleMissing(reading: Reading, landed: number, missing: readonly string[]): Promise<string[]> {
   const { deps, key, run } = reading;
   const known = new Map((await readMissing(deps.store, key)).map((one) => [one.recordId, one]));
@@ -300,15 +315,18 @@ async function settleMissing(reading: Reading, landed: number, missing: readonly
   const excess = judgeMissing(unbelieved.length, landed - missing.length + unbelieved.length);
   if (excess !== undefined) await stopAt(reading, excess, unbelieved.length);
   // Missed by an earlier pass. A run that takes up a dead worker's pass has its own id and the beginning of that pass.
-  const again = unbelieved.filter((id) => {
+  const twice = unbelieved.filter((id) => {
     const before = known.get(id);
     return before !== undefined && before.runId !== run.run_id && before.since <= Number(run.started_at);
   });
+  const again = await unshownById(reading.connection.partner, reading.stream, twice);
+  const there = [...new Set(twice).difference(new Set(again))];
+  await addHints(deps.store, key.tenantId, key.stream, there);
   const first = unbelieved.filter((id) => !known.has(id));
   await addMissing(deps.store, key, { runId: run.run_id, ids: first, believed: false });
   await believeMissing(deps.store, key, again);
   const back = [...new Set(known.keys()).difference(new Set(missing))];
-  await forgetMissing(deps.store, key, back);
+  await forgetMissing(deps.store, key, [...back, ...there]);
   return [...missing.filter(isBelieved), ...again];
 }
 

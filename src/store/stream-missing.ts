@@ -41,19 +41,34 @@ export async function readKeptPages(
 /** The ids that were seen. */
 export interface SeenIds {
   readonly size: number;
+  /** How often a page showed an id that an earlier page of the same part of the list had shown. */
+  readonly repeated: number;
   has(id: string): boolean;
 }
 
-/** All ids on the pages of a list that was read to its end. */
-export async function readSeenIds(store: Store, key: StreamKey): Promise<SeenIds> {
+/** All ids on the pages of a list that was read to its end; each part of it is numbered from a multiple of `part`. */
+export async function readSeenIds(store: Store, key: StreamKey, part: number): Promise<SeenIds> {
   const seen = new Set<string | number>();
+  // A list in a single part, which may be long, is kept once.
+  let own = seen;
+  let first = 0;
+  let repeated = 0;
   for (let behind: number | undefined = -1; behind !== undefined; ) {
     const some = pagesOf(store, key).select('page').where('page', '>', behind).orderBy('page').limit(MOST_PAGES);
     const pages: { page: number; ids: string }[] = await some.execute();
-    for (const { ids } of pages) for (const id of JSON.parse(ids) as string[]) seen.add(asKept(id));
+    for (const { page, ids } of pages) {
+      if (page >= first + part) {
+        [own, first] = [new Set(), page - (page % part)];
+      }
+      for (const id of (JSON.parse(ids) as string[]).map(asKept)) {
+        if (own.has(id)) repeated += 1;
+        own.add(id);
+        seen.add(id);
+      }
+    }
     behind = pages.at(-1)?.page;
   }
-  return { size: seen.size, has: (id) => seen.has(asKept(id)) };
+  return { size: seen.size, repeated, has: (id) => seen.has(asKept(id)) };
 }
 
 /** Ids that are plain numbers are kept as numbers: a million texts would take 30 MB more. */

@@ -13,6 +13,10 @@ export interface Tally {
   isUnsure: boolean;
   /** Records that the list's total counts and no page showed. */
   unshown?: number;
+  /** How far the list's total rose from one page to the next. */
+  grown?: number;
+  /** Pages were read again, or name no total: a record on two pages tells nothing. */
+  isLoose?: boolean;
   /** Hash of the mapping that the pass began with. */
   mapping?: string;
 }

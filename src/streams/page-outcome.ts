@@ -70,6 +70,11 @@ export function fallAt(run: Pick<StreamRow, 'total'>, page: Pick<RecordPage, 'to
   return Math.max(0, (run.total ?? 0) - (page?.total ?? run.total ?? 0));
 }
 
+/** How far the total rose from the page before to this one: so many records may stand on both pages. */
+export function riseAt(run: Pick<StreamRow, 'total'>, page: Pick<RecordPage, 'total'> | undefined): number {
+  return Math.max(0, (page?.total ?? 0) - (run.total ?? page?.total ?? 0));
+}
+
 /** How many records the total of this part of the list still counts where the list ends with an empty page. */
 export function unshownAt(
   run: Pick<StreamRow, 'total' | 'seen' | 'seen_before'>,
@@ -86,6 +91,16 @@ export function endedShort(page: number, unshown: number): Quarantined {
     'taken for deleted unless the partner denies them by id too. The next pass reads the list again; if it ends in ' +
     'the same place and no landed record is missing from it, the total is taken to count more than the list shows';
   return { key: `page ${page}, the end of the list`, reason };
+}
+
+/** A list in no lasting order: while one record stands on two pages, another one stands on none. */
+export function repeatedOn(page: number, repeated: number): Quarantined {
+  const [records, others] = repeated === 1 ? ['1 record stands', '1'] : [`${repeated} records stand`, `${repeated}`];
+  const reason =
+    `${records} on two pages of the list, although the list did not grow so much: its order changed while it was ` +
+    `read, or is none, so ${others} may stand on no page. A webhook or a later pass brings them; ask the hiring ` +
+    'platform for an order by id if this stays';
+  return { key: `page ${page}, the order of the list`, reason };
 }
 
 /** Rereading did not help, because the list kept moving. Nobody can tell which records were skipped. */

@@ -1,9 +1,10 @@
-import { isConnectorError, rejected } from '../errors.ts';
+import { isConnectorError, rejected, unlessRefused } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';
 import { isNotShown, isRefusedByPartner } from '../partner/client/read-answer.ts';
 import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
+import { batchesOf } from '../store/open-store.ts';
 import type { PullStream } from './stream.ts';
 
 export interface RecordPage extends Page<Record<string, unknown>> {
@@ -104,6 +105,25 @@ export async function readByIds(
     const right = await readByIds(partner, stream, ids.slice(half));
     return { page: 0, items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
   }
+}
+
+/** Those of these records that the partner does not show by id either; all of them if it has no such call. */
+export async function unshownById(
+  partner: PartnerClient,
+  stream: PullStream,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { fetch } = stream;
+  if (fetch === undefined) return [...ids];
+  const unshown: string[] = [];
+  for (const some of batchesOf(ids, BY_ID)) {
+    const page = await readByIds(partner, { ...stream, fetch }, some).catch(unlessRefused);
+    // A record without a readable id may be any of them.
+    if (page === undefined || page.unreadable.some(({ id }) => id === undefined)) continue;
+    const shown = new Set([...readableIds(page), ...page.unreadable.map(({ id }) => id)]);
+    unshown.push(...some.filter((id) => !shown.has(id)));
+  }
+  return unshown;
 }
 
 /** More records than this are not asked for by id; a list that misses so many is broken. */

@@ -5,6 +5,7 @@ import type { LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { defaultOverrides } from '../../../src/partner/contract/assumptions.ts';
+import { readHints } from '../../../src/store/hints.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readMissing } from '../../../src/store/stream-missing.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -171,4 +172,69 @@ test('a page that comes empty once is read at the second look', async () => {
   await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { created: PEOPLE, quarantined: 0 } });
   expect(landed.size).toBe(PEOPLE);
   expect(ends.looks).toBe(2);
+});
+
+/**
+ * Rows that share their time stand in another order for every page: from then on the second page shows one of the first
+ * page again, and another record is on no page.
+ */
+function tied(ties: { isOn: boolean }): (partner: PartnerClient) => PartnerClient {
+  return (partner) => {
+    async function rawPage(...[list, input, paging]: Parameters<PartnerClient['rawPage']>) {
+      const page = await partner.rawPage(list, input, paging);
+      if (!ties.isOn || paging.page !== 1 || page === undefined) return page;
+      const before = await partner.rawPage(list, input, { ...paging, page: 0 });
+      return { ...page, raw: [...(before?.raw.slice(-1) ?? []), ...page.raw.slice(1)] };
+    }
+    return { ...partner, rawPage: rawPage as PartnerClient['rawPage'] };
+  };
+}
+
+test('a record that stands on no page of a list in no order is told of, pass after pass', async () => {
+  const { store, landed, sync } = await tenant(tied({ isOn: true }));
+  for (let pass = 0; pass < 3; pass += 1) {
+    await expect(sync()).resolves.toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+    const rows = await readQuarantine(store, KEY);
+    expect(rows.map(({ reason }) => reason)).toEqual([expect.stringContaining('1 record stands on two pages')]);
+  }
+  expect(landed.size).toBe(PEOPLE - 1);
+});
+
+test('a landed record that two passes find on no page is not gone while the partner shows it by id', async () => {
+  const ties = { isOn: false };
+  const { sandbox, store, landed, sync } = await tenant(tied(ties));
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { created: PEOPLE } });
+  ties.isOn = true;
+  await sync();
+  const recordId = (await readMissing(store, KEY))[0]?.recordId ?? '';
+  await sync();
+  expect(await readMissing(store, KEY)).toEqual([]);
+  expect(await readHints(store, KEY.tenantId, KEY.stream)).toMatchObject([{ recordId, gone: false }]);
+  // The next run reads it by its id.
+  landed.set(recordId, 'of before');
+  await sync();
+  expect(landed.get(recordId)).not.toBe('of before');
+  // Whom the partner denies by id too is gone.
+  ties.isOn = false;
+  await sandbox.control.act('deleteCandidate', { candidateIds: [Number(recordId)] });
+  await sync();
+  await sync();
+  expect(await readMissing(store, KEY)).toMatchObject([{ recordId, isBelieved: true }]);
+});
+
+/** A list that gets a row in front once its first page was answered. */
+function grown(partner: PartnerClient): PartnerClient {
+  const people = Array.from({ length: PEOPLE }, (_, id) => ({ id: String(id) }));
+  async function rawPage(...[, , { page: at }]: Parameters<PartnerClient['rawPage']>) {
+    const page = pageOf(people, at);
+    if (at === 0 && people.length === PEOPLE) people.unshift({ id: '10000' });
+    return page;
+  }
+  return { ...partner, rawPage: rawPage as PartnerClient['rawPage'] };
+}
+
+test('a list that grows in front repeats a record, and hides none that was there before', async () => {
+  const { landed, sync } = await tenant(grown);
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  expect(landed.size).toBe(PEOPLE);
 });
