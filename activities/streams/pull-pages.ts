@@ -67,8 +67,10 @@ async function readOn(reading: Reading, { recordId }: PullInput): Promise<Stream
   const mode = reading.run.mode ?? 'full';
   if (!(await readMode(reading, mode, recordId))) return { state: 'superseded' };
   const { run } = reading;
-  if (run.state !== 'running') deps.log.info({ ...key, mode, state: run.state, ...countsOf(run) }, 'stream synced');
-  return stepOf(run);
+  if (run.state === 'running') return stepOf(run);
+  deps.log.info({ ...key, mode, state: run.state, ...countsOf(run) }, 'stream synced');
+  const isLeft = followsHints(reading.stream) && (await nextHints(reading, 0)).length > 0;
+  return { ...stepOf(run), ...(isLeft && { againInMs: deps.limits.partnerLagMs }) };
 }
 
 /** Returns false if another run took over. */
@@ -273,8 +275,9 @@ async function drainBetweenPages(reading: Reading): Promise<boolean> {
   return hints.length < BATCH || landHinted(reading, hints, performance.now() + BATCH_MS);
 }
 
-async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
-  const hints = await readHints(deps.store, key.tenantId, key.stream, BATCH + 1);
+/** A webhook may come before the partner surely shows what it tells of: such hints are left, and read again soon. */
+async function nextHints({ deps, key }: Reading, agedMs = deps.limits.partnerLagMs): Promise<Hint[]> {
+  const hints = await readHints(deps.store, key.tenantId, key.stream, BATCH + 1, agedMs);
   return hints.filter(({ recordId }) => recordId !== WHOLE_LIST).slice(0, BATCH);
 }
 

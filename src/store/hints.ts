@@ -41,13 +41,23 @@ export interface Hint {
   gone: boolean;
 }
 
-/** The hints of one stream, oldest first. They stay until cleared, so that failed work is repeated. */
-export async function readHints(store: Store, tenantId: string, stream: string, limit?: number): Promise<Hint[]> {
-  const all = store.kysely
+/**
+ * The hints of one stream, oldest first, and at least `agedMs` old. They stay until cleared, so that failed work is
+ * repeated.
+ */
+export async function readHints(
+  store: Store,
+  tenantId: string,
+  stream: string,
+  limit?: number,
+  agedMs = 0,
+): Promise<Hint[]> {
+  const every = store.kysely
     .selectFrom('hints')
     .select(['record_id', 'hinted_at', 'gone'])
     .where(ofStream({ tenantId, stream }))
     .orderBy('hinted_at');
+  const all = agedMs === 0 ? every : every.where('hinted_at', '<=', sql<number>`${store.now} - ${agedMs}`);
   const rows = await (limit === undefined ? all : all.limit(limit)).execute();
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: row.hinted_at, gone: row.gone === 1 }));
 }

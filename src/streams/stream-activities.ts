@@ -32,6 +32,8 @@ export interface StreamStep {
   counts?: StreamCounts;
   /** Why it was refused. */
   code?: string;
+  /** Records were left that can be read after this time: what is known of them may not be shown yet. */
+  againInMs?: number;
 }
 
 /** One run of a stream that pulls records. */
@@ -90,8 +92,6 @@ export interface ExchangeInput {
 export interface ExchangeStep extends Omit<StreamStep, 'counts'> {
   /** Outcomes of the pairs. */
   counts?: Omit<StreamCounts, 'created'>;
-  /** Pairs were left that can be read after this time: a write of theirs is in doubt, or may not be shown yet. */
-  againInMs?: number;
 }
 
 export interface ExchangeActivities {

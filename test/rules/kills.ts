@@ -198,7 +198,7 @@ async function endAsHired(store: Store, { jobCandidateId, candidateId, jobId }: 
 async function start(task: Task): Promise<boolean> {
   const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(task)], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, HIREBRIDGE_LOG_LEVEL: 'fatal' },
+    env: { ...process.env, HIREBRIDGE_LOG_LEVEL: 'fatal', HIREBRIDGE_PARTNER_LAG_MS: '1' },
   });
   let said = '';
   child.stderr.on('data', (chunk) => (said += String(chunk)));

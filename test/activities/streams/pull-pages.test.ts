@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
 import { readMissing } from '../../../src/store/stream-missing.ts';
@@ -31,6 +32,29 @@ describe('hints', () => {
     expect((await calls('candidates.list')) - lists).toBe(0);
     expect(rows().get(edited)?.['city']).toBe('Utrecht');
     expect(await readHints(store, 'acme', 'candidates')).toEqual([]);
+  });
+
+  test('wait until the partner surely shows what they tell of, and are read in the next round', async () => {
+    const { world, store, pull, rows } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: 3 });
+    await pull('incremental');
+    const { data } = await world.partner.candidates.add({
+      body: { firstName: 'Eva', lastName: 'New', email: 'eva.new@example.org' },
+    });
+    const id = String(data.id);
+    await addHints(store, 'acme', 'candidates', [id]);
+    const lagMs = 60_000;
+    vi.stubEnv('HIREBRIDGE_PARTNER_LAG_MS', String(lagMs));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await pull('incremental')).toMatchObject({ state: 'done', counts: { read: 0 }, againInMs: lagMs });
+    expect(rows().has(id)).toBe(false);
+    await store.kysely
+      .updateTable('hints')
+      .set({ hinted_at: sql`hinted_at - ${lagMs}` })
+      .execute();
+    const step = await pull('incremental');
+    expect(step).toMatchObject({ state: 'done', counts: { read: 1, created: 1 } });
+    expect(step).not.toHaveProperty('againInMs');
+    expect(rows().has(id)).toBe(true);
   });
 
   test('without an id have the whole list read, once', async () => {

@@ -9,6 +9,9 @@ import type { PullInput, StreamStep } from '../../../src/streams/stream-activiti
 import type { PullName } from '../../../src/streams/streams.ts';
 import { startWorld, type World, type WorldOptions } from '../../harness/world.ts';
 
+// A hint is followed at once, unless a test says otherwise.
+process.env['HIREBRIDGE_PARTNER_LAG_MS'] = '1';
+
 export interface PullWorld {
   world: World;
   store: Store;
