@@ -248,6 +248,7 @@ function sort(file: string, verified: readonly Verified[]) {
 }
 
 const HEADER = ['candidateId', 'employeeId'];
+const AS_CSV = 'Write a comma between the two cells of each line, and save the file as UTF-8.';
 
 /**
  * Reads a CSV file with the header `candidateId,employeeId`.
@@ -258,7 +259,7 @@ function readLinkFile(file: string): { text: string; lines: LinkLine[] } {
   const [header, ...rows] = rowsOf(file, text);
   const heads = header?.record.map((cell) => cell.trim()) ?? [];
   if (heads.join() !== HEADER.join())
-    throw linksUnreadable([{ file, line: 1, column: 1, text: `must begin with the line ${HEADER.join()}.` }]);
+    throw linksUnreadable([{ file, line: 1, column: 1, text: `must begin with the line ${HEADER.join()}. ${AS_CSV}` }]);
   const lines = rows.map(lineOf);
   const problems = [...rows.flatMap((row) => unfit(file, row)), ...repeated(file, lines)];
   if (problems.length > 0) throw linksUnreadable(problems);

@@ -79,7 +79,7 @@ const fieldRule = z.strictObject({
     .optional(),
   constant: scalar.describe('The same value for everyone').optional(),
   template: z
-    .string()
+    .string('expected text in quotes, such as "{job.city}, {job.country}"')
     .min(1)
     .describe('Text with paths in braces: "{candidate.lastName}, {candidate.firstName}"; empty when one of them is')
     .optional(),
@@ -356,6 +356,10 @@ interface Row {
   record: string[];
 }
 
+const TWO_CELLS =
+  'needs two cells with a comma between them: the value of the hiring platform, and what the HR system calls it. ' +
+  'Excel may write semicolons: replace them.';
+
 function readRows(file: string, parsed: unknown): Pick<ReadLookup, 'lookup' | 'places' | 'problems'> {
   const [, ...rows] = parsed as Row[];
   const lookup: Lookup = Object.create(null) as Lookup;
@@ -365,8 +369,7 @@ function readRows(file: string, parsed: unknown): Pick<ReadLookup, 'lookup' | 'p
   for (const { info, record } of rows) {
     const [key = '', value = ''] = record.map((cell) => cell.trim());
     const before = seen.get(key);
-    if (record.length !== 2 || key === '' || value === '')
-      refuse(info.lines, 'needs two cells: the value of the hiring platform and what the HR system calls it.');
+    if (record.length !== 2 || key === '' || value === '') refuse(info.lines, TWO_CELLS);
     else if (before !== undefined)
       refuse(info.lines, `gives "${key}" a second time; it stands in line ${before} too. Keep one of the two.`);
     else {
@@ -374,7 +377,8 @@ function readRows(file: string, parsed: unknown): Pick<ReadLookup, 'lookup' | 'p
       seen.set(key, info.lines);
     }
   }
-  if (problems.length === 0 && seen.size === 0) refuse(1, 'holds no row beneath its header line. Add one a value.');
+  if (problems.length === 0 && seen.size === 0)
+    refuse(1, 'holds no row below its header line. Add one for each value.');
   const places = Object.fromEntries([...seen].map(([key, line]) => [key, { file, line, column: 1 }]));
   return { lookup, places, problems };
 }

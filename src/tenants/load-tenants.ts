@@ -44,12 +44,19 @@ export async function loadTenants(dir: string, options: { secrets?: 'check' | 's
   return (await loadFolder(dir, options.secrets ?? 'check')).flatMap(({ tenant }) => tenant ?? []);
 }
 
+/** Whether a file that names no tenant is one that a tenant names: its mistakes are those that were found there. */
+function isNamedBy(loaded: readonly Loaded[], { source: { file, value } }: Loaded): boolean {
+  if (typeof value !== 'object' || value === null || 'tenant' in value) return false;
+  const isHere = (problem: Problem) => resolve(problem.file) === resolve(file);
+  return loaded.some(({ source, problems }) => source.file !== file && problems.some(isHere));
+}
+
 /** Like loadTenants, but returns the source of each file too, mapping files included. */
 export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promise<Loaded[]> {
   const files = await tenantFiles(dir);
   const loaded = await Promise.all(files.map((file) => loadFile(file, secrets)));
   const all = [
-    ...loaded.flatMap((one) => one.problems),
+    ...loaded.filter((one) => !isNamedBy(loaded, one)).flatMap((one) => one.problems),
     ...clashes(loaded),
     ...foreignSecrets(loaded),
     ...impossibleOf(loaded),
@@ -70,7 +77,7 @@ export async function tenantFiles(dir: string): Promise<string[]> {
       `${dir}: there is no such directory of tenant files. Create it, or name another with --tenants DIR.`,
     );
   }
-  const files = names.filter((name) => /\.ya?ml$/.test(name) && !/\.cases\.ya?ml$/.test(name));
+  const files = names.filter((name) => /\.ya?ml$/i.test(name) && !/\.cases\.ya?ml$/i.test(name));
   if (files.length === 0)
     throw rejected(
       'TENANTS_MISSING',
@@ -333,12 +340,19 @@ function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
 
 async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
   const exchanged = await loadExchangeMapping(tenant, 'employees').catch(() => undefined);
-  return checked(source, ['mapping'], loadTenantMapping(tenant), (mapping) => [
+  const found = await checked(source, ['mapping'], loadTenantMapping(tenant), (mapping) => [
     ...unmappedValues(source, tenant, mapping),
     ...writtenTwice(source, tenant, mapping),
     ...unreadTables(tenant, mapping),
     ...checkAmendments(source, tenant, mapping, exchanged),
   ]);
+  if (tenant.mapping !== undefined) return found;
+  // The defaults are files of hirebridge itself, which nobody edits.
+  const own = `Write a mapping file of your own, and name it here: "mapping: ./${tenant.tenant}-mapping.yaml".`;
+  const problems = found.problems.map((one) =>
+    one.file === source.file ? one : problemAt(source, ['hris'], `${one.text} ${own}`),
+  );
+  return { ...found, problems };
 }
 
 /** Judges a mapping, so that its problems are reported together with the tenant's. */

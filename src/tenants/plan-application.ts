@@ -269,7 +269,7 @@ function settingsOf({ file, files }: Files): Map<string, string> {
   return new Map(
     Object.entries(files).flatMap(([path, text]) => {
       if (path === file) return flatten(parseYaml(path, text).value, []);
-      if (/\.ya?ml$/.test(path)) return flatten(parseYaml(path, text).value, [basename(path)]);
+      if (/\.ya?ml$/i.test(path)) return flatten(parseYaml(path, text).value, [basename(path)]);
       // People only need to see that a lookup table changed.
       const fingerprint = createHash('sha256').update(text).digest('hex').slice(0, 8);
       return [[basename(path), `${text.length} characters, ${fingerprint}`] as [string, string]];

@@ -23,8 +23,8 @@ export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 const SHARE = 'expected a share above 0 and at most 1, such as 0.5';
 
 const identifier = z
-  .string('expected 1 to 40 of a-z, 0-9 and -')
-  .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -');
+  .string('expected 1 to 40 letters a to z, digits and -; write a number in quotes')
+  .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 letters a to z, digits and -');
 const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
 /**
  * Stage types in capitals, or stage ids as numbers. A mistyped stage is refused, because it would match nobody and no

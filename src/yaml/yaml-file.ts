@@ -82,22 +82,31 @@ export function notAText(bytes: Buffer): string | undefined {
 const SYNTAX: Partial<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab indents it; use spaces',
   BAD_INDENT: 'the line does not line up with the lines around it',
-  BLOCK_AS_IMPLICIT_KEY: 'the line before it already has a value, or this text needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'this text needs quotes, or the line below it is indented too far',
   MULTILINE_IMPLICIT_KEY: 'a key needs a colon followed by a space, and must line up with the keys around it',
   MISSING_CHAR: 'a comma, a quote or a bracket is missing before it',
   UNEXPECTED_TOKEN: 'text with { } [ ] , or # needs quotes',
+  BAD_SCALAR_START: 'text that begins with @, ` or % needs quotes',
+  BAD_ALIAS: 'text that begins with * or & needs quotes',
+  BAD_DQ_ESCAPE: 'a backslash within "..." has to stand twice; or use single quotes',
+  MULTIPLE_DOCS: 'a second document begins here; write it to a file of its own',
 };
 
 /** Parses YAML text; `file` is only used in messages. */
 export function parseYaml(file: string, text: string): YamlFile {
   const lines = new LineCounter();
   // prettyErrors would quote the source line in the message, and the line may hold a secret.
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  // Nor does the parser itself warn on the terminal, of a map as a key for instance.
+  const options = { prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
+  const doc = parseDocument(text, { lineCounter: lines, ...options });
   const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
   // After a mistake the parser takes what follows for mistakes as well.
   const [first] = [...doc.errors, ...doc.warnings];
   const twice = keysTwice(doc).map((at) => ({ at, what: 'this key is here twice' }));
   const all = first === undefined ? twice : [{ at: first.pos[0], what: wordsOf(first) }, ...twice];
+  // Pasted from a web page or a chat; to the parser it is a letter, and nobody sees it.
+  const pasted = text.search(/^[ \t]*\u00A0/m);
+  if (pasted !== -1) all.splice(0, all.length, { at: pasted, what: 'a no-break space indents it; use plain spaces' });
   for (const { at, what } of all.toSorted((one, other) => one.at - other.at))
     source.problems.push({ file, ...position(lines, at), text: `is not valid YAML (${what}). Correct the line.` });
   if (source.problems.length > 0) return source;
@@ -240,7 +249,12 @@ type Issue = z.core.$ZodIssue;
  * schema's root stands in the file.
  */
 export function explainIssues(source: YamlFile, schema: z.ZodType, error: z.ZodError, prefix: Path = []): Problem[] {
-  return error.issues.flatMap((issue) => explain(source, schema, issue, prefix, []));
+  // A value of the wrong kind is judged by its length all the same.
+  const misfits = error.issues.filter(({ code }) => code === 'invalid_type');
+  const told = new Set(misfits.map(({ path }) => path.join('\n')));
+  return error.issues
+    .filter(({ code, path }) => code === 'invalid_type' || !told.has(path.join('\n')))
+    .flatMap((issue) => explain(source, schema, issue, prefix, []));
 }
 
 function explain(source: YamlFile, schema: z.ZodType, issue: Issue, prefix: Path, above: Path): Problem[] {

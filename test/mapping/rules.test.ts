@@ -145,7 +145,7 @@ describe('a lookup in a CSV file', () => {
     [undefined, 'tenant/a.yaml:3:41 "../sites.csv" does not exist'],
     ['a,b\nBerlin,Berlin\nBerlin,New York\n', 'sites.csv:3:1 gives "Berlin" a second time; it stands in line 2 too'],
     ['a,b\nBerlin\n', 'sites.csv:2:1 needs two cells'],
-    ['a,b\n', 'sites.csv:1:1 holds no row beneath its header line'],
+    ['a,b\n', 'sites.csv:1:1 holds no row below its header line'],
     ['a,b\n"Berlin,Berlin\n', 'sites.csv:2:1 is not valid CSV (CSV_QUOTE_NOT_CLOSED)'],
     ['a,b\nBerlin,Bonn\n', 'tenant/a.yaml:3:41 "Bonn" is not one of the values of "site"'],
   ])('%j is refused', async (csv, why) => {

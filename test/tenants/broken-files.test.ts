@@ -107,6 +107,12 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
     'is required by the HR system and nothing fills it',
     'Add a rule',
   ],
+  'a required field, and no mapping file to fill it': [
+    tenant('policies:', '  fields: { badge: { column: badge, required: true } }\npolicies:'),
+    'acme.yaml:9:1',
+    '"badge" (badge) is required by the HR system and nothing fills it',
+    'name it here: "mapping: ./acme-mapping.yaml"',
+  ],
   'two origins of one field': [
     rule('title: { from: job.title, constant: Cook }'),
     'm.yaml:2:3',
@@ -186,6 +192,49 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
     'this key is here twice',
     'Correct the line',
   ],
+  'a line that is indented too far': [
+    tenant('  company: "17"', '    company: "17"'),
+    'acme.yaml:5:11',
+    'this text needs quotes, or the line below it is indented too far',
+    'Correct the line',
+  ],
+  'a no-break space as indentation': [
+    tenant('  company:', '\u00A0\u00A0company:'),
+    'acme.yaml:6:1',
+    'a no-break space indents it',
+    'use plain spaces',
+  ],
+  'two tenants in one file': [
+    { 'acme.yaml': `${ACME}---\n${HEALTHY}` },
+    'acme.yaml:16:1',
+    'a second document begins here',
+    'write it to a file of its own',
+  ],
+  'a Windows path within double quotes': [
+    tenant('sqlite:./hr.sqlite', String.raw`"sqlite:C:\hr.db"`),
+    'acme.yaml:12:18',
+    'a backslash within "..."',
+    'use single quotes',
+  ],
+  'text that begins with a percent sign': [
+    tenant('"17"', '%17'),
+    'acme.yaml:6:12',
+    'text that begins with @, ` or % needs quotes',
+    'Correct the line',
+  ],
+  'a tenant that is a number': [tenant('tenant: acme', 'tenant: 0815'), 'acme.yaml:1:9', 'a to z', 'number in quotes'],
+  'braces of a template without quotes': [
+    rule('city: { template: {job.city} }'),
+    'm.yaml:2:11',
+    '"fields.city.template" is not right',
+    'expected text in quotes, such as "{job.city}, {job.country}"',
+  ],
+  'a lookup file with semicolons': [
+    rule('city: { from: candidate.city, lookup: c.csv }', { 'c.csv': 'city;code\nBonn;BN\n' }),
+    'c.csv:2:1',
+    'needs two cells',
+    'with a comma between them',
+  ],
   'an anchor bomb': [{ 'acme.yaml': BOMB }, 'acme.yaml:2:8', 'grow without end', 'Write the values out'],
   'a file of 10 MB': [
     { 'acme.yaml': 'x'.repeat(10_000_000) },
@@ -243,6 +292,30 @@ test('an applied definition with a key that this version does not know says that
     action: 'reauthorize',
     message: expect.stringMatching(/ofTheNextRelease[\s\S]*If a newer hirebridge applied this definition, run that/),
   });
+});
+
+test('a file whose name ends in capitals is a tenant file as well', async () => {
+  await writeFile(join(dir, 'acme.YAML'), ACME.replace('"17"', '17'));
+  await expect(loadTenants(dir)).rejects.toMatchObject({ message: expect.stringContaining('acme.YAML:6:12 ') });
+});
+
+test('one value of the wrong kind is one problem', async () => {
+  await put(tenant('[env:TEST_WEBHOOK_KEY]', 'env:TEST_WEBHOOK_KEY'));
+  const error: unknown = await loadTenants(dir).catch((reason: unknown) => reason);
+  const place = join(dir, 'acme.yaml:7:16');
+  const told = `${place} "partner.webhookKeys" is not right: expected a list such as [env:ACME_WEBHOOK_KEY].`;
+  expect(error).toMatchObject({ message: told });
+});
+
+test('a mapping file that a tenant names is not told to be a tenant file', async () => {
+  await put(mapped('city: { from: candidate.city }\n'));
+  const error: unknown = await loadTenants(dir).catch((reason: unknown) => reason);
+  if (!isConnectorError(error, 'TENANT_FILE_INVALID')) throw new Error('expected a refusal');
+  const lines = error.message.split('\n').map((line) => line.replaceAll(`${dir}/`, ''));
+  expect(lines).toEqual([
+    'm.yaml:1:1 "fields" is missing: expected keys with values, as in { key: value }. Add it.',
+    'm.yaml:1:1 "city" is not a known key. Known here: $schema, extends, fields.',
+  ]);
 });
 
 test('a file that cannot be read is one problem beside those of the other files', async () => {
