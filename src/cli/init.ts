@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
@@ -7,7 +7,7 @@ import { type OwnTable, readOwnTables } from '../hris/sql/describe.ts';
 import { count, nearest } from '../in-words.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
 import {
-  assertAbsent,
+  assertNewTenant,
   defineDateField,
   type NewFile,
   type NewTenant,
@@ -98,7 +98,7 @@ const SANDBOX_FLAGS =
 
 async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
   const { tenantsDir } = await placesOf(command);
-  assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
+  assertNewTenant(tenantsDir, tenant);
   assertNoSecrets(flags);
   assertAnswered(flags);
   const defined = await settleDefinition(flags);

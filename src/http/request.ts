@@ -101,6 +101,8 @@ const reasonTexts: Record<string, string> = {
   CERT_NOT_YET_VALID: 'shows a certificate that is not valid yet (CERT_NOT_YET_VALID): check the clock here',
   ERR_TLS_CERT_ALTNAME_INVALID:
     'shows a certificate of another host (ERR_TLS_CERT_ALTNAME_INVALID): check the host name, and what is in between',
+  ERR_SSL_WRONG_VERSION_NUMBER:
+    'does not speak TLS (ERR_SSL_WRONG_VERSION_NUMBER): check the port, and whether http:// is meant',
   ECONNREFUSED: 'refuses connections (ECONNREFUSED): check host and port',
   UND_ERR_CONNECT_TIMEOUT: 'does not accept a connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'did not answer in time',

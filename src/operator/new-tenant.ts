@@ -10,6 +10,7 @@ import { createPartnerClient, type PartnerClient } from '../partner/client/creat
 import { contract } from '../partner/contract/index.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { readDefinition } from '../tenants/load-tenants.ts';
+import { partnerSection } from '../tenants/schema.ts';
 import { holdsPassword, isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { refuse } from '../yaml/yaml-file.ts';
 import { companyShown, isActive } from './check-tenant.ts';
@@ -34,8 +35,16 @@ export interface PartnerAccess {
   allowPrivate: boolean;
 }
 
-/** The key shows its environment (section 5); an address on this machine is a sandbox. */
-export function partnerAccess({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): PartnerAccess {
+/**
+ * The key shows its environment (section 5); an address on this machine is a sandbox.
+ * @throws ConnectorError BAD_URL for an address that the tenant's file could not have
+ */
+export function partnerAccess({ baseUrl: given, apiKey }: { baseUrl: string; apiKey: string }): PartnerAccess {
+  const { data: baseUrl, error } = partnerSection.shape.baseUrl.safeParse(given);
+  if (baseUrl === undefined) {
+    const why = error?.issues[0]?.message ?? 'expected another one';
+    throw rejected('BAD_URL', `The address of the hiring platform is not right: ${why}.`);
+  }
   const key = resolveText(apiKey);
   return {
     baseUrl,
@@ -252,6 +261,16 @@ function mappingText({ startDate, defined, rules = {}, note }: NewTenant): strin
     ...(Object.keys(fields).length === 0 ? ['fields: {}'] : inLines('fields', fields)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** @throws ConnectorError SETUP_INVALID, FILE_EXISTS if no new tenant can have this id */
+export function assertNewTenant(tenantsDir: string, tenant: string): void {
+  if (!/^[a-z0-9-]{1,40}$/.test(tenant))
+    throw rejected(
+      'SETUP_INVALID',
+      'The id of a tenant has 1 to 40 characters, a to z, 0 to 9 and -. It stays for good. Choose another one.',
+    );
+  assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
 }
 
 /** @throws ConnectorError FILE_EXISTS naming every file that exists already */

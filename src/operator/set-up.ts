@@ -19,7 +19,7 @@ import type { Tenant } from '../tenants/schema.ts';
 import { assertChecked, checkDefinition } from './check-applications.ts';
 import type { CheckLine } from './check-tenant.ts';
 import {
-  assertAbsent,
+  assertNewTenant,
   defineDateField,
   type NewFile,
   partnerAccess,
@@ -78,14 +78,9 @@ export interface HrField {
   paths: readonly string[];
 }
 
-const TENANT_ID = /^[a-z0-9-]{1,40}$/;
-
-/** Reads what a tenant must name from the hiring platform. @throws ConnectorError SETUP_INVALID, FILE_EXISTS */
+/** Reads from the hiring platform what a tenant must name. @throws ConnectorError as assertNewTenant, or BAD_URL */
 export async function beginDraft(tenantsDir: string, given: Omit<Draft, 'seen'>): Promise<Draft> {
-  if (!TENANT_ID.test(given.tenant))
-    throw invalid('The id of a tenant has 1 to 40 characters, a to z, 0 to 9 and -. It stays for good.');
-  if (!URL.canParse(given.baseUrl)) throw invalid('The hiring platform has an address, https://.../v1/partner.');
-  assertAbsent([join(tenantsDir, `${given.tenant}.yaml`)]);
+  assertNewTenant(tenantsDir, given.tenant);
   const seen = await seePartner(partnerAccess(given));
   if (seen.flows.length > 0) return { ...given, seen };
   throw invalid('The hiring platform has no active onboarding flow. Activate one in its dashboard, then go on here.');

@@ -95,6 +95,7 @@ test.each<[string, Partner, string[], string]>([
     SQLITE,
     'Name one with --start',
   ],
+  ['an address without its path', {}, [...SQLITE, '--partner', 'http://127.0.0.1:1'], 'that ends in /v1/partner'],
   ['an option of nothing', {}, [...SQLITE, '--option', 'a=b'], '--option belongs to --definition'],
   [
     'a definition with a table',
@@ -120,6 +121,12 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringMatching(/flow-2 \(Interns\?+.*X\)/)]);
   const left = (await init(...SQLITE, '--flow', 'flow-1', '--start-date', `No${orders}`)).stderr;
   expect(stderr + left).not.toMatch(/(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u);
+});
+
+test('an id that no tenant can have is refused before anybody is asked', async () => {
+  const nobody = ['--partner', 'http://127.0.0.1:1/v1/partner', '--api-key', testKey, ...SQLITE];
+  const { code, stderr } = await runCommand(['--tenants', await scratchDir(), 'init', 'Acme_GmbH', ...nobody]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('The id of a tenant has 1 to 40 characters, a to z')]);
 });
 
 test('init defines the field of the start date only where it is told to', async () => {

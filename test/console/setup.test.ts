@@ -173,7 +173,8 @@ test('what either side calls its fields is shown as text, and stands in the file
 
 test.each([
   ['an id that is none', { tenant: 'Globex!' }, 'a to z, 0 to 9 and -'],
-  ['no address', { baseUrl: 'hiring' }, 'has an address'],
+  ['no address', { baseUrl: 'hiring' }, 'expected the partner address, https://.../v1/partner'],
+  ['an address without its path', { baseUrl: 'https://hiring.example' }, 'ends in /v1/partner'],
   ['a key that is refused', { apiKey: 'sk_test_nobodys' }, 'key'],
 ])('%s is told in the form, and nothing is kept', async (_what, over, said) => {
   const { visitor, first, tenantsDir } = await setUp();

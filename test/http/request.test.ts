@@ -79,6 +79,12 @@ describe('a request that was never sent says retry', () => {
     expect(requests).toEqual([]);
   });
 
+  test('when an https address leads to a server of plain http: it says so', async () => {
+    const url = await serve((_request, response) => response.end());
+    const error = await errorOf(sendRequest(poolTo(url.replace('http:', 'https:')), post));
+    expect(error.message).toContain('does not speak TLS (ERR_SSL_WRONG_VERSION_NUMBER): check the port');
+  });
+
   test('when the certificate is not right: it says what is wrong with it, and what to do', async () => {
     const { expired, wrong, right } = await trustedPairs();
     const said = async (pair: typeof right): Promise<string> => {
