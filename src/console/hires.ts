@@ -96,7 +96,7 @@ data-live>${table('Hires, newest first', HEAD, shown.map(hireRow), { none })}${w
     ]);
     const { stands, next, story, ...view } = hire;
     const open = holds.filter(({ jobCandidateId, state }) => jobCandidateId === id && state === 'open');
-    const said = open.length > 0 ? withoutCommands(next) : next;
+    const said = open.length > 0 || isResting(view.state) ? withoutCommands(next) : next;
     return page(
       c,
       `Hire ${id}`,

@@ -78,12 +78,7 @@ function addRuns(app: ConsoleApp, { act, log }: ConsoleParts): void {
       html`${search}${noticeOf(c, NOTICES)}<div id="streams-part" data-live>
 ${section('runs', 'Last runs', runsTable(c, tenantId, streams.get(tenantId) ?? [], own))}
 ${section('left-out', 'Left out', failedPart(c, tenantId, failed))}
-${section(
-  'differ',
-  'Where both sides differ',
-  html`<p><a class="button" href="${addressOf('streams', tenantId, 'conflicts')}">Look at
-fields that differ</a></p>`,
-)}${asOf()}</div>`,
+${section('differ', 'Where both sides differ', fieldsThatDiffer(tenantId))}${asOf()}</div>`,
       { tenant: tenantId, above: tenantLink(tenantId) },
     );
   });
@@ -93,14 +88,20 @@ fields that differ</a></p>`,
     assertKnownStream(stream);
     const store = c.get('store');
     const after = placeAsked(c, 1) as [string] | undefined;
-    const [streams, passes, left] = await Promise.all([
+    const [streams, passes, failed, left] = await Promise.all([
       readStreams(store, await readClock(store), [tenant]),
       listPasses(store, { tenantId: tenant, stream }),
+      after === undefined ? readFailed(store, tenant) : [],
       listQuarantine(store, { tenantId: tenant, stream, after, limit: PAGE_ROWS + 1 }),
     ]);
     const status = (streams.get(tenant) ?? []).find((one) => one.stream === stream);
     const { shown, ways } = paged(c, left, (row) => [row.record_key]);
-    const rows = shown.map((row): Cell[] => [row.record_key, time(Number(row.since)), row.reason]);
+    // Not one record, but the whole stream, or a field of many.
+    const wide = failed.filter(({ where, what }) => where === stream && what.startsWith('('));
+    const rows = [
+      ...wide.map(({ what, since, reason }): Cell[] => [what, time(since), reason]),
+      ...shown.map((row): Cell[] => [row.record_key, time(Number(row.since)), row.reason]),
+    ];
     return page(
       c,
       `${stream} of ${tenant}`,
@@ -111,7 +112,7 @@ ${section(
   'quarantine',
   'Left out',
   html`${table('Records left out', ['record', 'since', 'reason'], rows, { none: 'No record is left out.' })}${ways}
-${rows.length === 0 ? '' : retryForm(c, tenant, stream)}`,
+${wide.length === 0 ? '' : fieldsThatDiffer(tenant)}${rows.length === 0 ? '' : retryForm(c, tenant, stream)}`,
 )}${asOf()}</div>`,
       { tenant, above: tenantAndIts('streams', tenant) },
     );
@@ -151,7 +152,11 @@ function lookTable(all: ReadonlyMap<string, readonly StreamStatus[]>): Html {
     tenantLink(tenantId),
     streamLink(tenantId, one.stream),
     ...runCells(one),
-    one.refused === undefined ? '' : withCode(one.refused.message, one.refused.code),
+    one.refused !== undefined
+      ? withCode(one.refused.message, one.refused.code)
+      : one.quarantined > 0
+        ? 'its page says what it left out'
+        : '',
   ]);
   const running = [...all.values()].flat().length;
   const rest =
@@ -167,6 +172,11 @@ ${table('Streams that need a look', ['tenant', 'stream', ...RUN_HEAD, 'why'], ro
 
 function needsLook({ state, quarantined, pausedBy }: StreamStatus): boolean {
   return state === 'partial' || state === 'refused' || quarantined > 0 || pausedBy !== undefined;
+}
+
+function fieldsThatDiffer(tenantId: string): Html {
+  return html`<p><a class="button" href="${addressOf('streams', tenantId, 'conflicts')}">Look at
+fields that differ</a></p>`;
 }
 
 function streamLink(tenantId: string, stream: string): Html {

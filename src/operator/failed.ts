@@ -89,7 +89,7 @@ function reasonOf(why: LeftOutPairs['why']): string {
 }
 
 /** The meaning of a code, and what follows. Most codes from the sides themselves need no words. */
-function wordsOf(code: string): string | undefined {
+export function wordsOf(code: string): string | undefined {
   if (!TAKEN.includes(code)) return WORDS[code];
   return 'another record has this value; each pass tries again; to swap two values, set one to a third value first';
 }
@@ -109,6 +109,27 @@ const WORDS: Readonly<Record<string, string>> = {
   WRONG_TYPE: 'the hiring platform holds a value of another type',
   NOT_AN_OPTION: 'the value is none of the options in the HR system',
   VALUE_MISFIT: 'the field of the hiring platform does not take this value',
+  RECORD_NOT_SHOWN: 'the rule reads a record that is not shown at the moment',
+  AMBIGUOUS_LABEL: 'several custom fields have this label',
+  CUSTOM_FIELD_UNCLEAR: 'no custom field has this label, or several have it',
+  ENTRY_UNCLEAR: 'no entry is the one that the rule means, or several are',
+  MISSING: 'the mapping requires a value, and the source is empty',
+  TOO_PRECISE: 'the number has more decimals than the field of the HR system',
+  TWICE_IN_TABLE: 'two records of the table of the hiring platform have the value',
+  NOT_IN_LOOKUP: 'the lookup of the mapping does not have the value',
+  NOT_IN_TABLE: 'the table of the hiring platform does not have the value',
+  AMBIGUOUS_DATE: 'the date can be read in two ways',
+  NOT_A_DATE: 'the value is no date',
+  NOT_AN_INSTANT: 'the value is no point in time',
+  NOT_AN_AMOUNT: 'the value is no amount of money',
+  NOT_A_BOOLEAN: 'the value is neither yes nor no',
+  NOT_A_COUNTRY: 'the value is no country',
+  NOT_A_PHONE: 'the value is no phone number',
+  NOT_A_LOGIN: 'no user name can be made of the value',
+  NOT_EXACT: 'the number would be rounded',
+  NOT_INVERTIBLE: 'the value of the HR system cannot be turned back into one of the hiring platform',
+  NOT_CANONICAL: 'the value of the HR system would be changed on its way to the hiring platform',
+  CANNOT_BE_EMPTY: 'the hiring platform must have a value here; fill it in in the HR system',
   INVALID_REQUEST:
     'the write was refused; if the hiring platform refuses every custom field value, it may want them under a key: ' +
     'set partner.overrides.valuesBulkKey',

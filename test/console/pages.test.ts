@@ -331,6 +331,31 @@ test('streams show runs, what was left out with its reason, and conflicts that a
   expect(rows.filter(({ kept }) => kept !== null)).toEqual([{ conflict_id: id, kept: 'hris' }]);
 });
 
+test('the page of a stream lists the fields that it leaves out, as the count beside it says', async () => {
+  const { store, signIn } = await openConsole();
+  const key = { tenantId: 'acme', stream: 'employees' };
+  await beginRun(store, key, { runId: 'r1', full: false, firstPage: 0 });
+  const forms = { partner: null, hris: 'a' };
+  const left = { field: 'startDate', kind: 'quarantined', code: 'MISSING', forms } as const;
+  const values = { partner: null, hris: '2026-01-31' };
+  await settleConflicts(store, { ...key, pairId: '9' }, { open: [] }, [{ ...left, values, isSensitive: false }]);
+  const visitor = await signIn();
+  const { text } = await visitor.get('/streams/acme/employees');
+  expect(text).toContain('startDate: the mapping requires a value, and the source is empty');
+  expect(text).toMatch(/href="\/streams\/acme\/conflicts"/);
+  expect(text).not.toContain('No record is left out');
+  await store.kysely.updateTable('streams').set({ state: 'partial' }).execute();
+  expect((await visitor.get('/streams')).text).toContain('its page says what it left out');
+});
+
+test('a hire from before go-live has a button, and names no command for it', async () => {
+  const { store, signIn } = await openConsole();
+  await insertHires(store, [{ ...HIRE, state: 'before-go-live' }]);
+  const { text } = await (await signIn()).get('/hires/acme/5012');
+  expect(text).toContain('Nothing starts by itself.');
+  expect(text).not.toContain('hirebridge hire start');
+});
+
 test.each([
   ['/holds/ffffffff', 'There is no hold'],
   ['/hires/acme/1', 'No hire of job candidate 1 is known here'],

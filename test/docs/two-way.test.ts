@@ -1,6 +1,7 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { wordsOf } from '../../src/operator/failed.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -43,4 +44,11 @@ test('docs/two-way.md explains every state of a field', async () => {
 test('docs/two-way.md explains no reason that nothing gives', async () => {
   const given = await codesIn([...SAYING, 'src/{streams,hris,mapping}/**/*.ts', 'activities/**/*.ts']);
   expect([...explained].filter((code) => !given.has(code))).toEqual([]);
+});
+
+test('each reason why a field is left out is told in words, beside its code', () => {
+  const [, section = ''] = /## Why a field is left out\n(.*?)\nAny other code/s.exec(page) ?? [];
+  const reasons = [...section.matchAll(/^- ([^:]*):/gm)].flatMap(([, named = '']) => named.match(/[A-Z_]{5,}/g) ?? []);
+  expect(reasons.length).toBeGreaterThan(30);
+  expect(reasons.filter((code) => wordsOf(code) === undefined)).toEqual([]);
 });
