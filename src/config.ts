@@ -65,7 +65,7 @@ export const Config = z.object({
     .min(1)
     .default('127.0.0.1')
     .describe('Address of health and metrics; 0.0.0.0 in a container, behind a network policy.'),
-  HIREBRIDGE_CONSOLE_PORT: port.default(8790).describe("Port of the operator's pages, always on loopback."),
+  HIREBRIDGE_CONSOLE_PORT: port.default(8790).describe("Port of the operator's pages."),
   HIREBRIDGE_CONSOLE_TOKEN: z
     .string()
     .regex(/^(?:env|file):./, 'expected env:NAME or file:PATH, which say where the token is, not the token')

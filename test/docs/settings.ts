@@ -24,7 +24,13 @@ const SECRETS = new Set([
 export function settingsReference(): string {
   const kinds = hrisKinds().flatMap((kind) => {
     const schema = findHrisAdapter(kind)?.optionsSchema(landings);
-    return schema === undefined ? [] : ['', `### hris, kind ${kind}`, '', ...appliedTable(schemaRows(schema, 'hris'))];
+    if (schema === undefined) return [];
+    // Only with `http` it is in the tenant file; the other kinds bring their own.
+    const rows = schemaRows(schema, 'hris').flatMap((row) => {
+      if (row.key !== 'hris.definition') return [row];
+      return kind === 'http' ? [{ ...row, takes: 'text', required: true }] : [];
+    });
+    return ['', `### hris, kind ${kind}`, '', ...appliedTable(rows)];
   });
   return [
     '## Tenant file',
@@ -51,7 +57,8 @@ export function settingsReference(): string {
     '',
     '## Environment',
     '',
-    'Read when a process starts. `TEMPORAL_*` are those of Temporal itself; `LOG_LEVEL` and `LOG_FORMAT` set the log.',
+    'Read when a process starts. `TEMPORAL_*` are those of Temporal itself; `LOG_LEVEL` and `LOG_FORMAT` set the log;',
+    '`HIREBRIDGE_CACHE_DIR` is the folder of what is downloaded or built once, by default in the cache of the user.',
     '',
     ...table(
       schemaRows(Config).filter(({ key }) => !key.includes('FAILPOINT')),
