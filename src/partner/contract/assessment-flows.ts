@@ -22,10 +22,10 @@ import {
   withId,
 } from './shapes.ts';
 
-export const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
-export const flowStatuses = ['ACTIVE', 'INACTIVE', 'DELETED'] as const;
+const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
+const flowStatuses = ['ACTIVE', 'INACTIVE', 'DELETED'] as const;
 
-export const AssessmentFlow = z
+const AssessmentFlow = z
   .looseObject({
     id: IntegerId,
     companyId: TextId.nullish(),
@@ -50,19 +50,17 @@ export const AssessmentFlow = z
       .nullish(),
   })
   .meta({ id: 'AssessmentFlow' });
-export type AssessmentFlow = z.infer<typeof AssessmentFlow>;
 
 /** An entry of the flow's candidates; its fields are not shown, so the id may be called `id` (L5). */
-export const FlowCandidate = z.preprocess(
+const FlowCandidate = z.preprocess(
   (entry: unknown) => withId(entry, 'flowCandidateId', ['id']),
   z
     .looseObject({ flowCandidateId: TextId, status: openEnum(flowCandidateStatuses).nullish() })
     .meta({ id: 'FlowCandidate' }),
 );
-export type FlowCandidate = z.infer<typeof FlowCandidate>;
 
 /** Null is as good as nothing: a flow's answer may be sent back as it came. */
-export const FlowStepInput = z
+const FlowStepInput = z
   .object({
     assessmentId: z.string().min(1),
     passThreshold: z.number().min(0).max(100).nullish(),
@@ -73,7 +71,6 @@ export const FlowStepInput = z
     passAction: z.string().nullish(),
   })
   .meta({ id: 'FlowStepInput' });
-export type FlowStepInput = z.input<typeof FlowStepInput>;
 
 const steps = z.array(FlowStepInput).min(1);
 const flowName = z.string().trim().min(1);

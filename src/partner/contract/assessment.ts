@@ -65,7 +65,6 @@ export const AssessmentQuestion = z
     createdByCompanyId: TextId.nullish(),
   })
   .meta({ id: 'AssessmentQuestion' });
-export type AssessmentQuestion = z.infer<typeof AssessmentQuestion>;
 
 const Bucket = z.looseObject({
   name: z.string(),
@@ -102,13 +101,11 @@ export const Assessment = z
     questions: z.array(AssessmentQuestion).nullish(),
   })
   .meta({ id: 'Assessment' });
-export type Assessment = z.infer<typeof Assessment>;
 
 /** Candidates who submitted or timed out; the scores' names are not shown. */
 export const AssessmentSubmission = z
   .looseObject({ submissionId: TextId, interviewStatus: z.string().nullish(), externalRef: z.string().nullish() })
   .meta({ id: 'AssessmentSubmission' });
-export type AssessmentSubmission = z.infer<typeof AssessmentSubmission>;
 
 const title = z.string().trim().min(1).max(1000);
 const role = z.string().trim().min(1).max(500);
@@ -143,7 +140,6 @@ export const AudioInterviewInput = z
     error: 'maxResumeCount is required when resumeAllowed is true, from 1 to 5',
   })
   .meta({ id: 'AudioInterviewInput' });
-export type AudioInterviewInput = z.input<typeof AudioInterviewInput>;
 
 /** Section 4.6 names language and purpose, everything else aiLanguage and purposeOfInterview: both are read (A1). */
 export const AssessmentUpdate = atLeastOne(
@@ -157,7 +153,6 @@ export const AssessmentUpdate = atLeastOne(
     purposeOfInterview: purpose.optional(),
   }),
 ).meta({ id: 'AssessmentUpdate' });
-export type AssessmentUpdate = z.input<typeof AssessmentUpdate>;
 
 export const QuestionInput = z
   .object({
@@ -167,7 +162,6 @@ export const QuestionInput = z
     idealAnswer: z.string().optional(),
   })
   .meta({ id: 'QuestionInput' });
-export type QuestionInput = z.input<typeof QuestionInput>;
 
 export const QuestionUpdate = atLeastOne(
   z.object({
@@ -177,7 +171,6 @@ export const QuestionUpdate = atLeastOne(
     idealAnswer: z.string().optional(),
   }),
 ).meta({ id: 'QuestionUpdate' });
-export type QuestionUpdate = z.input<typeof QuestionUpdate>;
 
 export const AutoGenerateInput = z
   .object({
@@ -191,12 +184,10 @@ export const AutoGenerateInput = z
     error: 'jobId or purpose is required',
   })
   .meta({ id: 'AutoGenerateInput' });
-export type AutoGenerateInput = z.input<typeof AutoGenerateInput>;
 
 export const GenerateQuestionsInput = atLeastOne(
   z.object({ jobDescription: z.string().trim().min(1).optional(), skills: skills.min(1).optional() }),
 ).meta({ id: 'GenerateQuestionsInput' });
-export type GenerateQuestionsInput = z.input<typeof GenerateQuestionsInput>;
 
 /** A person to invite: a job candidate, or all three of names and e-mail (section 4.6). */
 const invitee = {
@@ -213,18 +204,15 @@ function isNamed(entry: Named): boolean {
 }
 
 export const InviteInput = z.object(invitee).refine(isNamed, incomplete).meta({ id: 'InviteInput' });
-export type InviteInput = z.input<typeof InviteInput>;
 
 export const BulkInviteEntry = z
   .object({ ...invitee, externalRef: z.string().max(255).nullable().optional() })
   .refine(isNamed, incomplete)
   .meta({ id: 'BulkInviteEntry' });
-export type BulkInviteEntry = z.input<typeof BulkInviteEntry>;
 
 export const InviteResult = z
   .looseObject({ jobCandidateId: JobCandidateId.nullish(), emailAddress: Email.nullish() })
   .meta({ id: 'InviteResult' });
-export type InviteResult = z.infer<typeof InviteResult>;
 
 /** Per-entry outcomes in request order; the name of their list is not shown (A4). */
 export const InviteBatch = z.preprocess(

@@ -37,13 +37,11 @@ const BookingSchedule = z
     isAllDayEvent: z.boolean().nullish(),
   })
   .meta({ id: 'BookingSchedule' });
-type BookingSchedule = z.infer<typeof BookingSchedule>;
 
 /** Any positive remainingCapacity is bookable. */
 const Slot = z
   .looseObject({ startAt: IsoTime, endAt: IsoTime, remainingCapacity: LooseNumber.nullish() })
   .meta({ id: 'Slot' });
-type Slot = z.infer<typeof Slot>;
 
 const BookingLocation = z
   .looseObject({
@@ -57,7 +55,6 @@ const BookingLocation = z
     photoUrls: z.array(z.string()).max(5).nullish(),
   })
   .meta({ id: 'BookingLocation' });
-type BookingLocation = z.infer<typeof BookingLocation>;
 
 const BookingQuestion = z
   .looseObject({
@@ -69,7 +66,6 @@ const BookingQuestion = z
     maxLength: LooseNumber.nullish(),
   })
   .meta({ id: 'BookingQuestion' });
-type BookingQuestion = z.infer<typeof BookingQuestion>;
 
 const BookingLink = z
   .looseObject({
@@ -87,7 +83,6 @@ const BookingLink = z
     createdAt: IsoTime.nullish(),
   })
   .meta({ id: 'BookingLink' });
-type BookingLink = z.infer<typeof BookingLink>;
 
 /** Fields beyond these, an id among them, are not shown. */
 const Booking = z
@@ -102,7 +97,6 @@ const Booking = z
     bookingAnswers: AnyObject.nullish(),
   })
   .meta({ id: 'Booking' });
-type Booking = z.infer<typeof Booking>;
 
 const BookingLinkInput = z
   .object({
@@ -111,7 +105,6 @@ const BookingLinkInput = z
     expiresInHours: z.int().min(1).max(8760).optional(),
   })
   .meta({ id: 'BookingLinkInput' });
-type BookingLinkInput = z.input<typeof BookingLinkInput>;
 
 /** The field table is not shown (B2): names are those of the booking record. */
 export const BookingInput = z

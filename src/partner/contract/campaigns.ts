@@ -42,7 +42,6 @@ const Campaign = z
     messages: z.looseObject({ openingMessage: z.string().nullish(), closingMessage: z.string().nullish() }).nullish(),
   })
   .meta({ id: 'Campaign' });
-type Campaign = z.infer<typeof Campaign>;
 
 /** Lead fields beyond leadId are not shown (M1). */
 const CampaignLead = z
@@ -56,11 +55,9 @@ const CampaignLead = z
     consentAt: z.union([z.string(), z.number()]).nullish(),
   })
   .meta({ id: 'CampaignLead' });
-type CampaignLead = z.infer<typeof CampaignLead>;
 
 /** Fields are not shown (SITES); a site's id may be a number or text (M10). */
 const CompanySite = z.looseObject({ id: TextId, name: z.string().nullish() }).meta({ id: 'CompanySite' });
-type CompanySite = z.infer<typeof CompanySite>;
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
@@ -88,7 +85,6 @@ export const CampaignInput = z
       context.addIssue({ code: 'custom', path: ['jobDetails', ...path], message });
   })
   .meta({ id: 'CampaignInput' });
-export type CampaignInput = z.input<typeof CampaignInput>;
 
 type Details = Record<string, unknown>;
 

@@ -51,7 +51,6 @@ function splitCommas(text: string): string[] {
 const Education = z
   .looseObject({ degree: z.string().nullish(), field: z.string().nullish(), institution: z.string().nullish() })
   .meta({ id: 'Education' });
-type Education = z.infer<typeof Education>;
 
 /** `id` is what a nested custom field value names as parentEntityId (section 2.5). */
 const WorkExperience = z
@@ -62,7 +61,6 @@ const WorkExperience = z
     duration: z.unknown().optional(),
   })
   .meta({ id: 'WorkExperience' });
-type WorkExperience = z.infer<typeof WorkExperience>;
 
 export const Candidate = z
   .looseObject({
@@ -97,7 +95,6 @@ export const Candidate = z
     updatedAt: IsoTime.nullish(),
   })
   .meta({ id: 'Candidate' });
-export type Candidate = z.infer<typeof Candidate>;
 
 const text = z.string().optional();
 const commaTexts = z.union([z.string(), z.array(z.string())]).optional();
@@ -144,7 +141,6 @@ export const CandidateInput = z
     error: 'city, country, educations and workExperiences are required with jobId when the resume is not parsed',
   })
   .meta({ id: 'CandidateInput' });
-export type CandidateInput = z.input<typeof CandidateInput>;
 
 function hasParsedFields(body: {
   jobId?: number | undefined;
@@ -166,7 +162,6 @@ export const CandidateUpdate = atLeastOne(
     resume: z.never({ error: 'The resume URL cannot be updated' }).optional(),
   }),
 ).meta({ id: 'CandidateUpdate' });
-export type CandidateUpdate = z.input<typeof CandidateUpdate>;
 
 /**
  * POST /candidates: flags beside the fields of the candidate; `data.candidate` with flags around it, and flags beside
@@ -180,7 +175,6 @@ const AddedCandidate = z.preprocess(
     jobCandidateId: JobCandidateId.nullish(),
   }).meta({ id: 'AddedCandidate' }),
 );
-type AddedCandidate = z.infer<typeof AddedCandidate>;
 
 /** GET /candidates/:candidateId: `jobs` holds the associated jobs, or only their ids (C11). */
 const CandidateWithJobs = z.preprocess(
@@ -191,16 +185,13 @@ const CandidateWithJobs = z.preprocess(
       .nullish(),
   }).meta({ id: 'CandidateWithJobs' }),
 );
-type CandidateWithJobs = z.infer<typeof CandidateWithJobs>;
 
 /** GET /candidates/list: jobCandidateDetails only on request, object or array (C15). */
 const ListedCandidate = Candidate.extend({
   jobCandidateDetails: z.union([z.array(AnyObject), AnyObject]).nullish(),
 }).meta({ id: 'ListedCandidate' });
-type ListedCandidate = z.infer<typeof ListedCandidate>;
 
 export const ResumeBatch = z.looseObject({ batchId: TextId }).meta({ id: 'ResumeBatch' });
-export type ResumeBatch = z.infer<typeof ResumeBatch>;
 
 /** A batch's page; a bare list and a flag inside `pagination` are read too (C16). */
 const ParsedBatch = z.preprocess(

@@ -176,7 +176,6 @@ export type CustomFieldInput = z.infer<typeof CustomFieldInput>;
 
 /** `customFields` of a create or update: custom field id to value (J12). */
 export const CustomFieldInputs = z.record(z.string(), CustomFieldInput).meta({ id: 'CustomFieldInputs' });
-export type CustomFieldInputs = z.infer<typeof CustomFieldInputs>;
 
 /** `customFields` of a record: custom field id to its label, stored value and section. */
 export const CustomFieldsShown = z
@@ -185,7 +184,6 @@ export const CustomFieldsShown = z
     z.looseObject({ label: z.string().nullish(), value: z.unknown().optional(), parentSection: z.string().nullish() }),
   )
   .meta({ id: 'CustomFieldsShown' });
-export type CustomFieldsShown = z.infer<typeof CustomFieldsShown>;
 
 /** The same of a candidate, whose form is not shown: bare values are read too, and anything else as none. */
 export const CustomFieldsOfCandidate = z.preprocess((given: unknown) => asShown(given), CustomFieldsShown);

@@ -196,7 +196,6 @@ export const ErrorBody = z
     details: Details,
   })
   .meta({ id: 'ErrorBody' });
-export type ErrorBody = z.infer<typeof ErrorBody>;
 
 export interface PartnerError {
   /** Undefined for a flat body without a code: by the status it is the key (401, 403). */
@@ -240,7 +239,6 @@ export const Confirmation = z.preprocess(
   (body: unknown) => withStatus(body),
   z.looseObject({ status: z.string(), message: z.string().nullish() }).meta({ id: 'Confirmation' }),
 );
-export type Confirmation = z.infer<typeof Confirmation>;
 
 /**
  * Answer of a write whose record is not fully shown: it may be missing, a list of one, or only an id (F12, K2, O2). The

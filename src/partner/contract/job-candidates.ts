@@ -95,7 +95,6 @@ const StageMove = z
     status: openEnum(['IN_PROGRESS']).nullish(),
   })
   .meta({ id: 'StageMove' });
-type StageMove = z.infer<typeof StageMove>;
 
 const amount = z.union([z.number(), z.string()]).nullish();
 
@@ -141,7 +140,6 @@ const Application = z
       .nullish(),
   })
   .meta({ id: 'Application' });
-type Application = z.infer<typeof Application>;
 
 const ConsentDocument = z
   .looseObject({
@@ -156,7 +154,6 @@ const ConsentDocument = z
     }),
   })
   .meta({ id: 'ConsentDocument' });
-type ConsentDocument = z.infer<typeof ConsentDocument>;
 
 const sentAmount = z.union([z.number(), z.string()]).optional();
 
@@ -179,7 +176,6 @@ export const JobCandidateUpdate = atLeastOne(
     nationality: z.string().optional(),
   }),
 ).meta({ id: 'JobCandidateUpdate' });
-export type JobCandidateUpdate = z.input<typeof JobCandidateUpdate>;
 
 /** perPage is 1 to 100 by section 4.4 and one of a set by section 8 (G10): we send the set and accept the range. */
 const pages = {
@@ -291,7 +287,6 @@ const RescoreAccepted = z
     creditsAvailable: LooseNumber.nullish(),
   })
   .meta({ id: 'RescoreAccepted' });
-type RescoreAccepted = z.infer<typeof RescoreAccepted>;
 
 /** Status and summary of a run; the counters carry the names of event job.candidates.rescored (K9). */
 const RescoreRun = z.preprocess(
@@ -309,7 +304,6 @@ const RescoreRun = z.preprocess(
     })
     .meta({ id: 'RescoreRun' }),
 );
-type RescoreRun = z.infer<typeof RescoreRun>;
 
 /** The counters may stand in `summary`, beside the status. */
 function flattenSummary(data: unknown): unknown {

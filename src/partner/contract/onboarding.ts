@@ -66,7 +66,6 @@ const OnboardingFlow = z
     updatedAt: EpochTime.nullish(),
   })
   .meta({ id: 'OnboardingFlow' });
-type OnboardingFlow = z.infer<typeof OnboardingFlow>;
 
 const OnboardingStep = z
   .looseObject({
@@ -77,7 +76,6 @@ const OnboardingStep = z
     verifiedAt: EpochTime.nullish(),
   })
   .meta({ id: 'OnboardingStep' });
-type OnboardingStep = z.infer<typeof OnboardingStep>;
 
 /** `stepProgress` is absent on list items; the external status stands at overrides.externalStatusAt (O12). */
 export const OnboardingCandidate = z
@@ -108,7 +106,6 @@ const EnrolledCandidate = z
     journeyUrl: z.string().nullish(),
   })
   .meta({ id: 'EnrolledCandidate' });
-type EnrolledCandidate = z.infer<typeof EnrolledCandidate>;
 
 /** A document or a report; the fields of a report are not shown, so its id may be called otherwise (DOCUMENTS). */
 const OnboardingDocument = z.preprocess(
@@ -124,7 +121,6 @@ const OnboardingDocument = z.preprocess(
     })
     .meta({ id: 'OnboardingDocument' }),
 );
-type OnboardingDocument = z.infer<typeof OnboardingDocument>;
 
 /** Reports may stand in a list of their own beside the documents (DOCUMENTS). */
 function reportsAmongDocuments(body: unknown): unknown {
@@ -166,7 +162,6 @@ const Offer = z.preprocess(
     })
     .meta({ id: 'Offer' }),
 );
-type Offer = z.infer<typeof Offer>;
 
 export const EnrolmentInput = z
   .object({

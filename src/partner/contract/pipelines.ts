@@ -39,7 +39,6 @@ const Stage = z
     updatedAt: IsoTime.nullish(),
   })
   .meta({ id: 'Stage' });
-type Stage = z.infer<typeof Stage>;
 
 /** The order of `stages` is the order of the pipeline (P8). */
 export const Pipeline = z

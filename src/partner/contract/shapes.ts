@@ -242,25 +242,17 @@ const SentEmail = z.email({ pattern: new RegExp(`^${MAILBOX}@${DOMAIN}$`, 'u') }
 export const Email = z.preprocess((value) => (typeof value === 'string' ? cleanEmail(value) : value), z.string());
 
 export const CandidateId = IntegerId.brand<'CandidateId'>();
-export type CandidateId = z.output<typeof CandidateId>;
 
 export const JobId = IntegerId.brand<'JobId'>();
-export type JobId = z.output<typeof JobId>;
 
 export const JobCandidateId = IntegerId.brand<'JobCandidateId'>();
-export type JobCandidateId = z.output<typeof JobCandidateId>;
 
 export const PipelineId = IntegerId.brand<'PipelineId'>();
-export type PipelineId = z.output<typeof PipelineId>;
 
 export const StageId = IntegerId.brand<'StageId'>();
-export type StageId = z.output<typeof StageId>;
 
 export const CustomFieldId = TextId.brand<'CustomFieldId'>();
-export type CustomFieldId = z.output<typeof CustomFieldId>;
 
 export const FlowId = TextId.brand<'FlowId'>();
-export type FlowId = z.output<typeof FlowId>;
 
 export const OnboardingCandidateId = TextId.brand<'OnboardingCandidateId'>();
-export type OnboardingCandidateId = z.output<typeof OnboardingCandidateId>;

@@ -14,7 +14,7 @@ import {
 } from './shapes.ts';
 export const userStatuses = ['ACTIVE', 'INVITED', 'EXPIRED'] as const;
 
-export const User = z
+const User = z
   .looseObject({
     id: TextId,
     email: Email.nullish(),
@@ -29,9 +29,8 @@ export const User = z
     reportingManagerId: TextId.nullish(),
   })
   .meta({ id: 'User' });
-export type User = z.infer<typeof User>;
 
-export const Team = z
+const Team = z
   .looseObject({
     id: TextId,
     name: z.string().nullish(),
@@ -40,7 +39,6 @@ export const Team = z
     userCount: LooseNumber.nullish(),
   })
   .meta({ id: 'Team' });
-export type Team = z.infer<typeof Team>;
 
 const notInWorkspace = refusal('NOT_FOUND', 'not in the workspace', { shape: 'workspace' });
 
