@@ -186,9 +186,9 @@ autocomplete="off"></label>`;
 }
 
 /** The hires of the job candidate with this id, or else of the employee. */
-async function searchHires(store: Store, id: string, search: Omit<HireSearch, 'by' | 'id'>): Promise<HireRow[]> {
-  const found = await findHires(store, { ...search, by: 'job_candidate_id', id });
-  return found.length > 0 ? found : findHires(store, { ...search, by: 'employee_id', id });
+async function searchHires(store: Store, id: string, search: Omit<HireSearch, 'anyOf'>): Promise<HireRow[]> {
+  const found = await findHires(store, { ...search, anyOf: { job_candidate_id: [id] } });
+  return found.length > 0 ? found : findHires(store, { ...search, anyOf: { employee_id: [id] } });
 }
 
 /** Records that the signed-in person looks at this hire: once, not at each automatic refresh of a masked page. */

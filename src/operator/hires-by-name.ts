@@ -1,4 +1,5 @@
 import { contract } from '../partner/contract/index.ts';
+import { findHires } from '../store/listings.ts';
 import type { HireRow } from '../store/schema.ts';
 import type { OpenTenant } from './open-tenant.ts';
 
@@ -38,17 +39,7 @@ export async function findHiresByName(
     read += items.length;
     if (read >= MOST_READ) break;
   }
-  const hires = await store.kysely
-    .selectFrom('hires')
-    .selectAll()
-    .where('tenant_id', '=', tenant.tenant)
-    .where((eb) =>
-      eb.or([
-        eb('employee_number', '=', given.trim()),
-        ...(candidates.length === 0 ? [] : [eb('candidate_id', 'in', candidates)]),
-      ]),
-    )
-    .orderBy('opened_at', 'desc')
-    .execute();
+  const anyOf = { employee_number: [given.trim()], candidate_id: candidates };
+  const hires = await findHires(store, { tenantIds: [tenant.tenant], anyOf });
   return { hires, people: candidates.length, isCut: read >= MOST_READ };
 }

@@ -19,7 +19,7 @@ interface Listed<Place> {
 
 type HirePlace = readonly [openedAt: number, tenantId: string, jobCandidateId: string, period: number];
 
-export interface HirePageFilter extends Listed<HirePlace> {
+interface HirePageFilter extends Listed<HirePlace> {
   state?: HireState | undefined;
 }
 
@@ -54,16 +54,20 @@ export interface HireSearch {
   /** All tenants if absent. */
   tenantIds?: readonly string[] | undefined;
   state?: HireState | undefined;
-  by: 'job_candidate_id' | 'employee_id';
-  id: string;
+  /** Values of which a hire has at least one. */
+  anyOf: Partial<Record<'candidate_id' | 'job_candidate_id' | 'employee_id' | 'employee_number', readonly string[]>>;
   after?: HirePlace | undefined;
-  limit: number;
+  limit?: number;
 }
 
-/** The hires of this job candidate or employee, latest opened first. They are few, so they are sorted here. */
+/** The hires of these people, latest opened first. They are few, so they are sorted here. */
 export async function findHires({ kysely }: Store, search: HireSearch): Promise<HireRow[]> {
-  const { tenantIds, state, by, id, after, limit } = search;
-  const all = kysely.selectFrom('hires').selectAll().where(by, '=', id);
+  const { tenantIds, state, anyOf, after, limit } = search;
+  const named = (Object.keys(anyOf) as (keyof typeof anyOf)[]).filter((column) => anyOf[column]?.length);
+  const all = kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where((eb) => eb.or(named.map((column) => eb(column, 'in', anyOf[column] ?? []))));
   const found = await all.$call(given({ tenant_id: tenantIds, state })).execute();
   return found
     .filter((one) => after === undefined || comesAfter(one, after))
@@ -246,8 +250,6 @@ export async function countBegunByHour(
   return counts;
 }
 
-export type HireRecords = Awaited<ReturnType<typeof readHireRecords>>;
-
 /** At most this many deliveries, the latest. */
 const MOST_DELIVERIES = 200;
 /** An event may arrive this long before the hire that it leads to is opened. */
@@ -285,6 +287,8 @@ export async function readHireRecords(store: Store, hire: HireRow) {
   ]);
   return { hire, deliveries, intents, plans, holds, documents, steps, links };
 }
+
+export type HireRecords = Awaited<ReturnType<typeof readHireRecords>>;
 
 /** Events that carry an id of this hire. Ids are quoted in the JSON, so a search for 12 does not find 512. */
 async function deliveriesOf(store: Store, hire: HireRow) {

@@ -232,7 +232,7 @@ test('a list that is asked without a filter has no empty condition', async () =>
   await listHolds(store, { all: true });
   await listWrites(store, { tenantId: 'acme' });
   await listAudit(store, { limit: 1 });
-  await findHires(store, { by: 'job_candidate_id', id: '1', limit: 1 });
+  await findHires(store, { anyOf: { job_candidate_id: ['1'] }, limit: 1 });
   const written = (await plansOf(store, asked.splice(0))).map((plan) => plan.sql);
   expect(written.length).toBeGreaterThan(8);
   expect(written.filter((text) => text.includes('1 = 1'))).toEqual([]);
