@@ -44,3 +44,8 @@ const MANY_MARKS = /[\p{M}--\u{34f}]{30}(?=[\p{M}--\u{34f}])/gv;
 export function normalized(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   return (text.length > 30 ? text.replaceAll(MANY_MARKS, '$&\u034f') : text).normalize(form);
 }
+
+/** Folds a label, or a value that people write by hand, so that it compares as people read it. */
+export function foldLabel(label: string): string {
+  return normalized(label, 'NFC').trim().toLowerCase();
+}

@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../../src/errors.ts';
 import type { DescribedField } from '../../src/hris/port.ts';
+import { foldLabel } from '../../src/in-words.ts';
 import type { Logger } from '../../src/log.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../../src/mapping/custom-fields.ts';
 import { fitMapping, type Misfit } from '../../src/mapping/fit-mapping.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import { foldLabel, type MappingSources } from '../../src/mapping/source-fields.ts';
+import type { MappingSources } from '../../src/mapping/source-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldValue } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';

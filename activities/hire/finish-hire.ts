@@ -5,8 +5,8 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
 import { urlOfEmployee } from '../../src/hris/option-types.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
+import { foldLabel } from '../../src/in-words.ts';
 import { type BackValue, evaluateBack } from '../../src/mapping/evaluate.ts';
-import { foldLabel } from '../../src/mapping/source-fields.ts';
 import type { CustomField } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import {

@@ -2,10 +2,10 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { storeExists } from '../config.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
+import { foldLabel } from '../in-words.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
 import type { FieldTrouble } from '../mapping/custom-fields.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { foldLabel } from '../mapping/source-fields.ts';
 import { type CheckLine, checkTenant } from '../operator/check-tenant.ts';
 import { CALL_MS, openHris, openPartner } from '../operator/open-tenant.ts';
 import { assertPulledStream } from '../operator/streams.ts';
@@ -111,7 +111,7 @@ async function discover(tenant: Tenant, partner: PartnerClient, store: Store | u
     readUsers(partner),
     describeHris(tenant, store),
   ]);
-  const changes = store === undefined ? [] : await listFieldChanges(store, tenant.tenant, 'partner', MOST_CHANGES);
+  const changes = store === undefined ? [] : await listFieldChanges(store, tenant.tenant, MOST_CHANGES);
   const troubles = await judgeCustomFields(tenant, customFields, store);
   return { customFields, troubles, changes, stages, flows, users, hrisFields };
 }

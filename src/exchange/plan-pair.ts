@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
-import { normalized } from '../in-words.ts';
 import type { Echo, Echoes, PairState, SentForms } from '../store/exchange-pairs.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { ConflictKind, FieldConflictRow } from '../store/stream-tables.ts';
+import { foldSigns } from '../values/transforms.ts';
 import {
   type Decision,
   EMPTY_FORM,
@@ -410,8 +410,8 @@ function isAlike(one: SideValue, other: SideValue): boolean {
 }
 
 function folded(value: FieldValue): string | string[] | undefined {
-  if (Array.isArray(value)) return value.map(foldText).sort();
-  return typeof value === 'string' ? foldText(value) : undefined;
+  if (Array.isArray(value)) return value.map(foldSigns).sort();
+  return typeof value === 'string' ? foldSigns(value) : undefined;
 }
 
 /** Whether `part` is a text that lost its end, or a number that was rounded. */
@@ -430,10 +430,6 @@ function digitsIn(value: FieldValue): string | undefined {
 
 function decimalsIn(digits: string): number {
   return digits.split('.')[1]?.length ?? 0;
-}
-
-function foldText(text: string): string {
-  return normalized(text, 'NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 
 function formIn(seen: Seen): string | undefined {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Change, EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
-import { normalized } from '../in-words.ts';
+import { foldLabel, normalized } from '../in-words.ts';
 import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
 import { decodeCustomFields, encodeValue } from '../mapping/custom-fields.ts';
 import { applies, evaluateField, type Refusal, valueBack } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { bareText, foldLabel, type MappingSources, type SourcePath } from '../mapping/source-fields.ts';
+import { bareText, type MappingSources, type SourcePath } from '../mapping/source-fields.ts';
 import type { CustomFieldValue } from '../partner/contract/custom-fields.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { isEmpty, type Value } from '../values/transforms.ts';

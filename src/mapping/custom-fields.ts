@@ -1,11 +1,11 @@
 import type { FieldValue } from '../hire/hire.ts';
-import { didYouMean } from '../in-words.ts';
+import { didYouMean, foldLabel } from '../in-words.ts';
 import { type CustomField, readMultiSelect } from '../partner/contract/custom-fields.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { decimalValue } from '../values/transforms.ts';
 import { pathsRead } from './compile-rule.ts';
 import type { Mapping } from './load-mapping.ts';
-import { foldLabel, type MappingSources, sourceRecords } from './source-fields.ts';
+import { type MappingSources, sourceRecords } from './source-fields.ts';
 
 type Shown = Readonly<Record<string, { label?: unknown; value?: unknown }>>;
 

@@ -1,11 +1,11 @@
 import type { DescribedField, FieldDef } from '../hris/port.ts';
+import { foldLabel } from '../in-words.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { Value } from '../values/transforms.ts';
 import type { CompiledField } from './compile-rule.ts';
 import { evaluateField } from './evaluate.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
-import { foldLabel } from './source-fields.ts';
 
 /** Why a mapping does not fit the HR system's current fields. */
 export interface Misfit {

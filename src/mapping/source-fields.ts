@@ -1,4 +1,4 @@
-import { normalized } from '../in-words.ts';
+import { foldLabel } from '../in-words.ts';
 import { type Value, withoutEdges } from '../values/transforms.ts';
 
 /** One kind of record that a mapping may read. */
@@ -325,11 +325,6 @@ function bare(value: Value | undefined): Value | undefined {
 /** The text without blanks and invisible characters around it. */
 export function bareText(text: string): string {
   return withoutEdges(text, /[\s\p{Cf}]/u);
-}
-
-/** Folds a label so that labels compare as people read them. */
-export function foldLabel(label: string): string {
-  return normalized(label, 'NFC').trim().toLowerCase();
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -3,10 +3,9 @@ import { onePage, readStagePage } from '../../activities/presence/fetch-job-cand
 import { withCode } from '../docs.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
-import { count } from '../in-words.ts';
+import { count, foldLabel } from '../in-words.ts';
 import { fitMapping, optionGaps } from '../mapping/fit-mapping.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { foldLabel } from '../mapping/source-fields.ts';
 import { fingerprintOf, type PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';

@@ -3,7 +3,7 @@ import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/
 import { basename, dirname, join } from 'node:path';
 import { isScalar, Lexer, type Scalar } from 'yaml';
 import { type ConnectorError, rejected } from '../errors.ts';
-import { didYouMean, nearest } from '../in-words.ts';
+import { didYouMean, foldLabel, nearest } from '../in-words.ts';
 import {
   customFieldsMapped,
   customFieldsWritten,
@@ -11,7 +11,6 @@ import {
   type FieldTrouble,
   matchFields,
 } from '../mapping/custom-fields.ts';
-import { foldLabel } from '../mapping/source-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import type { CallOptions } from '../partner/client/types.ts';
 import { contract } from '../partner/contract/index.ts';

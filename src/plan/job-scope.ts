@@ -1,4 +1,4 @@
-import { normalized } from '../in-words.ts';
+import { foldLabel } from '../in-words.ts';
 
 /** Which jobs a tenant takes, by exactly one of these criteria. */
 export interface JobScope {
@@ -17,7 +17,7 @@ export interface JobScope {
 export function takesJob(scope: JobScope | undefined, shown: readonly string[]): boolean {
   if (scope === undefined) return true;
   const { values } = meaningOf(scope);
-  const folded = shown.map(fold).filter((value) => value !== '');
+  const folded = shown.map(foldLabel).filter((value) => value !== '');
   return folded.length > 0 && folded.every((value) => values.has(value));
 }
 
@@ -29,14 +29,9 @@ export function areDisjoint(one: JobScope | undefined, other: JobScope | undefin
 }
 
 function meaningOf({ jobs, countries, teams, customField }: JobScope): { criterion: string; values: Set<string> } {
-  const set = (values: readonly string[] = []) => new Set(values.map(fold));
+  const set = (values: readonly string[] = []) => new Set(values.map(foldLabel));
   if (jobs !== undefined) return { criterion: 'jobs', values: set(jobs) };
   if (countries !== undefined) return { criterion: 'countries', values: set(countries) };
   if (teams !== undefined) return { criterion: 'teams', values: set(teams) };
-  return { criterion: `customField ${fold(customField?.name ?? '')}`, values: set(customField?.values) };
-}
-
-/** Folds text, because people write these values by hand. */
-function fold(text: string): string {
-  return normalized(text, 'NFC').trim().toLowerCase();
+  return { criterion: `customField ${foldLabel(customField?.name ?? '')}`, values: set(customField?.values) };
 }

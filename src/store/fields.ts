@@ -25,7 +25,7 @@ export interface FieldDefinition {
   decimals?: number;
 }
 
-export interface FieldChange {
+interface FieldChange {
   entity: string;
   fieldId: string;
   at: number;
@@ -75,17 +75,12 @@ function compare(rows: readonly Row<'fields'>[], found: readonly FieldDefinition
   return { differing, missing: present.filter((row) => !seen.has(keyOf(row.entity, row.field_id))) };
 }
 
-/** The latest changes of one tenant, newest first. */
-export async function listFieldChanges(
-  store: Store,
-  tenantId: string,
-  side: Row<'fields'>['side'],
-  limit: number,
-): Promise<FieldChange[]> {
+/** The latest changes of the hiring platform's fields for one tenant, newest first. */
+export async function listFieldChanges(store: Store, tenantId: string, limit: number): Promise<FieldChange[]> {
   const rows = await store.kysely
     .selectFrom('field_changes')
     .selectAll()
-    .where(has({ tenant_id: tenantId, side }))
+    .where(has({ tenant_id: tenantId, side: 'partner' }))
     .orderBy('at', 'desc')
     .limit(limit)
     .execute();

@@ -269,14 +269,15 @@ function toMoney(text: string, option: unknown): Transformed {
 /** The value in the field's own spelling, ignoring case and blanks. */
 function toOption(text: string, option: unknown): Transformed {
   const { values } = option as { values: readonly string[] };
-  const fitting = values.filter((value) => folded(value) === folded(text));
+  const fitting = values.filter((value) => foldSigns(value) === foldSigns(text));
   const [only] = values.includes(text) ? [text] : fitting;
   return only !== undefined && (fitting.length === 1 || only === text)
     ? { value: only }
     : { code: 'NOT_AN_OPTION', text: 'is none of the values that the HR system has for this field' };
 }
 
-function folded(text: string): string {
+/** A text as people read it, ignoring case, blanks and the form of its signs. */
+export function foldSigns(text: string): string {
   return normalized(text, 'NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 

@@ -1,5 +1,5 @@
 import type { EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
-import { normalized } from '../../in-words.ts';
+import { foldLabel } from '../../in-words.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { foundBy, hasEnded, refOf } from '../records.ts';
@@ -65,7 +65,7 @@ function searchFor(key: FindKey): Search | undefined {
   if (key.by === 'name') return { ...byText('name', key.fullName), model: 'party.party', party: 'id', trusted: false };
   const { domain, ...search } = byText('value', key.value);
   // A database may fold only ASCII.
-  const trusted = /^[ -~]*$/.test(folded(key.value));
+  const trusted = /^[ -~]*$/.test(foldLabel(key.value));
   return {
     ...search,
     domain: [['type', '=', 'email'], ...domain],
@@ -86,8 +86,8 @@ function byCode(model: string, party: string, code: string): Search {
 
 /** Ignores case. */
 function byText(field: string, text: string): Pick<Search, 'domain' | 'field' | 'fits'> {
-  const wanted = folded(text);
-  return { domain: [[field, 'ilike', likePattern(wanted)]], field, fits: (value) => folded(value) === wanted };
+  const wanted = foldLabel(text);
+  return { domain: [[field, 'ilike', likePattern(wanted)]], field, fits: (value) => foldLabel(value) === wanted };
 }
 
 function likePattern(text: string): string {
@@ -176,10 +176,6 @@ function refIn({ id, 'party.': { code } }: EmployeeRow): EmployeeRef {
   return refOf(String(id), code);
 }
 
-function folded(value: string): string {
-  return normalized(value, 'NFC').trim().toLowerCase();
-}
-
 /** A stored contact mechanism or address. */
 interface PartRow extends Stamps {
   id: number;
@@ -236,11 +232,6 @@ function isId(id: string): boolean {
 export async function readRow(tryton: Tryton, id: string, signal: AbortSignal): Promise<EmployeeRow | undefined> {
   if (!isId(id)) return undefined;
   return (await readEmployeeRows(tryton, [['id', '=', Number(id)]], signal))[0];
-}
-
-export async function readParts(tryton: Tryton, party: number, signal: AbortSignal): Promise<PartyParts> {
-  const parts = await readPartsOf(tryton, [party], signal);
-  return parts(party);
 }
 
 /** The parts of many parties, in three calls. */

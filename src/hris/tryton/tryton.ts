@@ -35,7 +35,6 @@ import {
   partiesOfReference,
   readEmployeeRows,
   readEmployees,
-  readParts,
   readPartsOf,
   readRow,
   recordOf,
@@ -440,4 +439,9 @@ async function send<T>(
     const { code, action, message } = error;
     throw new ConnectorError({ code, action, message: `${message} It said: ${said}`, said });
   });
+}
+
+async function readParts(tryton: Tryton, party: number, signal: AbortSignal): Promise<PartyParts> {
+  const parts = await readPartsOf(tryton, [party], signal);
+  return parts(party);
 }
