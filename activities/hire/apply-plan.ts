@@ -490,7 +490,7 @@ async function readToWrite(
   throw rejected(
     'RECORD_OF_ANOTHER',
     `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
-      'somebody else by now. Nothing was written to it. Look whether the HR system was restored, or its credentials ' +
-      'are those of another account.',
+      'somebody else by now. Nothing was written to it. Check whether the HR system was restored, or its ' +
+      'credentials belong to another account.',
   );
 }

@@ -36,7 +36,7 @@ export function readEmployee({ employees }: OwnHris, employee: Employee): Promis
 
 export const OF_ANOTHER =
   'The record with this id no longer has the reference that hirebridge gave it, so it may be somebody else by now. ' +
-  'Look whether the HR system was restored, or its credentials are those of another account.';
+  'Check whether the HR system was restored, or its credentials belong to another account.';
 
 /**
  * Whether the reference of a record that had one shows that it is somebody else's by now: an id may mean another person

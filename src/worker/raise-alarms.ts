@@ -246,9 +246,9 @@ function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
   if (untaken === undefined || now - untaken.at <= HOUR_MS) return [];
   const tenantId = state.tenant_id;
   const message =
-    `The tenant's events address has not accepted events from an hour ago (${untaken.error ?? 'not tried'}). ` +
-    `They are kept and sent again by themselves. See which are waiting: hirebridge events list ${tenantId} ` +
-    `--waiting; test the address: hirebridge check ${tenantId}`;
+    "Events have waited for an hour, because the tenant's events address does not accept them " +
+    `(${untaken.error ?? 'not tried'}). They are kept and sent again by themselves. See which are waiting: ` +
+    `hirebridge events list ${tenantId} --waiting; test the address: hirebridge check ${tenantId}`;
   return [{ tenantId, kind: 'events-waiting', subject: 'events', reason: 'EVENTS_WAIT', message }];
 }
 

@@ -224,7 +224,7 @@ export async function createEmployee(
   const body = await toBamboo(bamboo, fields, signal, true);
   if (options.referenceField !== undefined) {
     const found = await findEmployee(bamboo, { by: 'reference', value: reference }, signal);
-    if (found.kind === 'one') throw alreadyExists('BambooHR already has the employee of this reference.', found.ref);
+    if (found.kind === 'one') throw alreadyExists('BambooHR already has an employee with this reference.', found.ref);
     body[options.referenceField] = reference;
   }
   const made = { method: 'POST', path: 'employees', body, sent: fields, idempotent: false } as const;

@@ -319,7 +319,7 @@ export async function createEmployee(
     const known = await findOurs(defined, reference, signal);
     if (known === undefined) return;
     await makeWhole(defined, known.id, fields, write);
-    throw alreadyExists(`${definition.name} already has the employee of this reference.`, known);
+    throw alreadyExists(`${definition.name} already has an employee with this reference.`, known);
   };
   await assertAbsent();
   const plan = definition.creating;
@@ -462,6 +462,6 @@ function isGone({ status, code }: ConnectorError): boolean {
 
 function requestUnknown(what: string, cause: Pick<ConnectorError, 'status' | 'requestId'>): ConnectorError {
   const { status, requestId } = cause;
-  const message = `${what} was answered ${status}: nobody is told what became of the request for the new employee.`;
+  const message = `${what} was answered ${status}, so it is unknown what became of the request for the new employee.`;
   return rejected('REQUEST_UNKNOWN', message, { status, requestId, cause });
 }

@@ -349,7 +349,7 @@ export function unreadable(what: string, how: string, key: string, requestId?: s
 export function unbelievable({ what, purpose }: CallPlan, others: number): ConnectorError {
   return rejected(
     'HRIS_UNREADABLE_ANSWER',
-    `${what} was answered with ${others} others and nobody who is looked for, and with people for a value that ` +
+    `${what} was answered with ${others} people who do not match, and with people for a value that ` +
       'nobody has: the HR system may ignore the filter, and whoever is meant may be on a later page. Check the ' +
       `request of "${purpose}" in the definition, or name its "paging".`,
   );

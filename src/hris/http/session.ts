@@ -140,8 +140,9 @@ function ofAnotherAccount(what: string): ConnectorError {
     code: 'HRIS_OTHER_ACCOUNT',
     action: 'reauthorize',
     message:
-      `By the answer to ${what} these credentials are those of another account of the HR system. Nothing is read or ` +
-      'written with them. Replace the credentials, or correct what "probe.account" of the definition is compared with.',
+      `The answer to ${what} shows that these credentials belong to another account of the HR system. Nothing is ` +
+      'read or written with them. Replace the credentials, or correct what "probe.account" of the definition is ' +
+      'compared with.',
   });
 }
 

@@ -124,8 +124,8 @@ export async function assertSearchable(open: Directory, names: readonly string[]
   if (blind.length === 0) return;
   throw rejected(
     'HRIS_MISCONFIGURED',
-    `By the schema of the directory nobody is found by ${blind.join(', ')}: there is no rule of equality (EQUALITY), ` +
-      'so whoever is there would be made again. Add the rule to the schema, or name other attributes.',
+    `The schema of the directory has no rule of equality (EQUALITY) for ${blind.join(', ')}, so a search by it finds ` +
+      'nobody, and people who are there would be created again. Add the rule, or name other attributes.',
   );
 }
 

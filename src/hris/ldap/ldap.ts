@@ -99,7 +99,7 @@ async function createEmployee(
   const values = await valuesOf(open, fields, { complete: true }, write.signal);
   const known = await findEmployee(open, { by: 'reference', value: reference }, write.signal);
   const [there] = known.kind === 'one' ? [known.ref] : known.kind === 'many' ? known.refs : [];
-  if (there !== undefined) throw alreadyExists('The directory already has the employee of this reference.', there);
+  if (there !== undefined) throw alreadyExists('The directory already has an employee with this reference.', there);
   const dn = `${options.rdnAttribute}=${inDn(reference)},${options.createIn}`;
   const entry: Record<string, string[]> = { objectClass: options.objectClasses };
   for (const { attribute, values: some } of values) if (some.length > 0) entry[attribute] = some;
@@ -114,7 +114,7 @@ async function createEmployee(
     if (!isConnectorError(error) || error.status !== TAKEN) throw explained(open, fields, error);
     const row = await read();
     if (row !== undefined)
-      throw alreadyExists('The directory already has the employee of this reference.', recordOf(open, row).ref);
+      throw alreadyExists('The directory already has an employee with this reference.', recordOf(open, row).ref);
     throw rejected(
       'HRIS_MISCONFIGURED',
       `Below hris.createIn an entry has the name that belongs to our reference, but is no ${options.personClass}, or ` +

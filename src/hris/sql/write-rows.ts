@@ -105,7 +105,7 @@ function unnamed({ table, idColumn }: SqlOptions): ConnectorError {
 async function takenBy(hris: SqlHris, reference: string): Promise<ConnectorError> {
   const found = await findEmployee(hris, { by: 'reference', value: reference }).catch(() => undefined);
   const ref = found?.kind === 'one' ? found.ref : undefined;
-  return alreadyExists('The HRIS already has the employee of this reference.', ref);
+  return alreadyExists('The HRIS already has an employee with this reference.', ref);
 }
 
 async function writeColumns(

@@ -301,7 +301,7 @@ async function createEmployee(
   const writes = writesOf(tryton, fields, true);
   const [known, ...more] = await partiesOfReference(tryton, reference, write.signal);
   const [employee] = known === undefined ? [] : await employeesOf(tryton, [known, ...more], write.signal);
-  if (employee !== undefined) throw alreadyExists('Tryton already has the employee of this reference.', employee);
+  if (employee !== undefined) throw alreadyExists('Tryton already has an employee with this reference.', employee);
   const party = known ?? (await createParty(tryton, writes, reference, write));
   if (known !== undefined) await writeParty(tryton, { id: party }, writes, write);
   const made = { method: 'model.company.employee.create', params: [[{ party, company, ...writes.employee }]] };

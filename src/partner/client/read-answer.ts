@@ -139,7 +139,7 @@ const hints: Record<string, string> = {
   NO_APPLICATION: 'they did not apply through the hosted page',
   NO_CONSENT_RECORD: 'there is no record of a consent',
   AI_GENERATION_FAILED: 'the questions could not be generated',
-  AI_GENERATION_EMPTY: 'no questions came of it',
+  AI_GENERATION_EMPTY: 'no questions were generated',
 };
 
 /** Overrides of names that the specification does not show. */

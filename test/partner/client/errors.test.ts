@@ -73,7 +73,7 @@ test.each([
   [409, 'NO_APPLICATION', 'they did not apply through the hosted page'],
   [409, 'NO_CONSENT_RECORD', 'there is no record of a consent'],
   [500, 'AI_GENERATION_FAILED', 'the questions could not be generated'],
-  [500, 'AI_GENERATION_EMPTY', 'no questions came of it'],
+  [500, 'AI_GENERATION_EMPTY', 'no questions were generated'],
 ])('a refusal %i %s says what it means', async (status, code, hint) => {
   const { message } = await write(() => ({ status, json: canonical(code) }));
   expect(message).toMatch(new RegExp(`${code} \\(request [^)]+\\): ${hint}\\.$`));
