@@ -150,9 +150,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 const OTHERS = ['HIREBRIDGE_SUPERVISED', 'HIREBRIDGE_UP_CONSOLE_TOKEN', 'HIREBRIDGE_CACHE_DIR'];
 
 /** What to say of each variable that is nearly named like one of ours: it has no effect, and nothing else tells. */
-export function misspeltSettings(env: NodeJS.ProcessEnv = process.env): string[] {
+export function misspeltSettings(): string[] {
   const known = [...Object.keys(Config.shape), ...OTHERS];
-  return Object.keys(env).flatMap((name) => {
+  return Object.keys(process.env).flatMap((name) => {
     const [, end] = /^HIREBRIDGE_(.+)$/.exec(name) ?? [];
     if (end === undefined || known.includes(name)) return [];
     const meant = nearest(

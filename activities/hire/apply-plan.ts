@@ -388,8 +388,7 @@ async function takeExisting(
   if (employee === undefined || hire.decisions.notThese.has(employee.id)) {
     if (error.action !== 'ignore') throw error;
     // An error to ignore would be retried forever, but a person must learn of a refused create.
-    const { code, message, details } = error;
-    throw rejected(code, message, { details, cause: error });
+    throw error.but({ action: 'reject' });
   }
   const created = { kind: 'created', ref: employee } as const;
   if (!(await isFormer(hire, employee))) return created;

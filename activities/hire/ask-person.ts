@@ -12,7 +12,7 @@ import {
 } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
-import { normalized } from '../../src/in-words.ts';
+import { foldText } from '../../src/hris/records.ts';
 import { type Employed, NAMESAKE, type Person, type Refusal } from '../../src/person/person.ts';
 import { lastRestoredAt } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
@@ -152,10 +152,10 @@ export async function whileNobodyElse(
     const once = await create();
     // A create that was sent and not found has an unknown outcome, a pending one goes on, and a made employee gets
     // linked: all keep their keys.
-    if (once.kind === 'refused') await settleCreating(store, ref, 0, holder);
+    if (once.kind === 'refused') await settleCreating(store, ref, holder);
     return once;
   } catch (error) {
-    if (isConnectorError(error) && error.action !== 'unknown') await settleCreating(store, ref, 0, holder);
+    if (isConnectorError(error) && error.action !== 'unknown') await settleCreating(store, ref, holder);
     throw error;
   }
 }
@@ -196,8 +196,7 @@ async function keepOthersOut(hire: HireContext, known: readonly FindKey[], holde
     const isName = 'fullName' in key;
     const words =
       'value' in key ? [key.value] : isName ? [key.fullName] : [key.givenName, key.familyName, key.birthDate];
-    const folded = words.map((text) => normalized(text, 'NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase());
-    const hash = createHmac('sha256', store.installationId).update(JSON.stringify([key.by, ...folded]));
+    const hash = createHmac('sha256', store.installationId).update(JSON.stringify([key.by, ...words.map(foldText)]));
     return `${isName ? NAMESAKE : ''}${hash.digest('base64url')}`;
   });
   if (keys.length === 0) return undefined;

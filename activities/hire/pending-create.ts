@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { undecided } from '../../src/hire/answers.ts';
 import { allFields, type Employee, type KnownEmployee } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
@@ -44,7 +44,7 @@ export async function resolvePending(hire: HireContext, ticket: string): Promise
       // Once the create counts as refused, nothing asks for the reason again.
       const rejected = await withoutTheirValues(hire, error);
       await refuseMade(hire.store, creation, { code: error.code });
-      await settleCreating(hire.store, hire.ref, 0);
+      await settleCreating(hire.store, hire.ref);
       throw rejected;
     }
     throw error;
@@ -81,7 +81,7 @@ async function lostRequest(
   if (!decisions.neverHappened.has(attempt))
     return held('REQUEST_LOST', { jobCandidateId: ref.jobCandidateId, attempt, ...about });
   await refuseMade(store, creation, { code: 'REQUEST_LOST' });
-  await settleCreating(store, ref, 0);
+  await settleCreating(store, ref);
   return { verdict: 'stale' };
 }
 
@@ -112,8 +112,7 @@ async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorE
     change === 'purged' || change.kind === 'link'
       ? { message: REJECTED_UNSAID }
       : cutWords(error.message, Object.values(allFields(change)));
-  const { code, action, details, status, requestId } = error;
-  return new ConnectorError({ code, action, ...told, details, status, requestId, cause: error });
+  return error.but(told);
 }
 
 /** Our own words come before theirs and quote nobody; if nothing separates the two, all of them may be theirs. */

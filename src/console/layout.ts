@@ -357,7 +357,7 @@ const TOP = 8;
  * A line chart drawn by the server, so that it needs no script and prints as shown. The page also gives its content in
  * words or a table.
  */
-export function lineChart(title: string, times: readonly number[], lines: readonly Line[], unit = ''): Html {
+export function lineChart(title: string, times: readonly number[], lines: readonly Line[]): Html {
   const [first = 0] = times;
   const last = times.at(-1) ?? first + 1;
   const most = Math.max(1, ...lines.flatMap(({ values }) => values.filter((value) => value !== undefined)));
@@ -378,7 +378,7 @@ y="${at + 4}" text-anchor="end">${shown(top * part)}</text>`;
       latest === undefined
         ? ''
         : html`
-<b>${shown(latest)}${unit}</b>`
+<b>${shown(latest)}</b>`
     }</li>`;
   });
   return html`<figure class="chart"><figcaption>${title}</figcaption><ul class="plain keys">${names}</ul>

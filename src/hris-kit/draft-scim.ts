@@ -11,7 +11,6 @@ interface Attribute {
   required?: boolean;
   mutability?: string;
   canonicalValues?: string[];
-  subAttributes?: Attribute[];
 }
 
 interface Schema {

@@ -4,7 +4,7 @@ import type { Store } from '../store/open-store.ts';
 import type { ForeignWriteRow } from '../store/schema.ts';
 
 /** Writes to partner and HR system, latest first; sensitive values are masked unless revealed. */
-export async function readWrites(store: Store, filter: WriteFilter, reveal = false): Promise<WriteView[]> {
+export async function readWrites(store: Store, filter: WriteFilter, reveal: boolean): Promise<WriteView[]> {
   return (await listWrites(store, filter)).map((row) => viewWrite(row, reveal));
 }
 
@@ -15,7 +15,7 @@ export async function readHireWrites(
   store: Store,
   tenantId: string,
   jobCandidateId: string,
-  reveal = false,
+  reveal: boolean,
 ): Promise<WriteView[]> {
   const writes = await readWrites(store, { tenantId, recordId: jobCandidateId, isOfHire: true }, reveal);
   return writes.filter(({ target }) => HIRE_TARGETS.has(target) || target.startsWith('account:'));

@@ -58,17 +58,3 @@ export function readWebhookEnvelope(body: string): WebhookEnvelope | undefined {
   const name = event.toWellFormed().replaceAll('\0', '\uFFFD');
   return { event: name, ...(typeof companyId === 'string' ? { companyId } : {}), ids: allIdsOf(data ?? {}) };
 }
-
-/** The headers of a delivery (section 6), for tests that send one. */
-export function webhookHeaders(
-  event: string,
-  key: string,
-  timestamp: string = new Date().toISOString(),
-): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    'x-webhook-event': event,
-    'x-webhook-timestamp': timestamp,
-    'x-webhook-key': key,
-  };
-}

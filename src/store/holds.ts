@@ -345,7 +345,6 @@ export async function markNotified(store: Store, holdId: string): Promise<void> 
 export async function unheardAnswers(
   { kysely, now }: Store,
   afterMs: number,
-  limit = 200,
 ): Promise<Array<HoldRow & { now: number }>> {
   return kysely
     .selectFrom('holds')
@@ -354,7 +353,7 @@ export async function unheardAnswers(
     .where(WAITING)
     .where('answered_at', '<=', sql<number>`${now} - ${sql.lit(afterMs)}`)
     .orderBy('answered_at')
-    .limit(limit)
+    .limit(200)
     .execute();
 }
 

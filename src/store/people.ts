@@ -86,10 +86,10 @@ export async function giveUpEmployee(
   });
 }
 
-/** The outcome of a create of this hire is known; the employee is visible after `afterMs`. */
-export function settleCreating(store: Store, hire: HireRef, afterMs: number, holder?: string): Promise<void> {
+/** The outcome of a create of this hire is known. */
+export function settleCreating(store: Store, hire: HireRef, holder?: string): Promise<void> {
   const attempt = holder === undefined ? {} : { holder };
-  return tellCreating(store, { ...hireColumns(hire), ...attempt }, { kind: 'settle', hire, afterMs, ...attempt });
+  return tellCreating(store, { ...hireColumns(hire), ...attempt }, { kind: 'settle', hire, afterMs: 0, ...attempt });
 }
 
 /** Forgets the keys of people being made, once no hire waits for them any more. */
@@ -149,7 +149,7 @@ export async function leaveEmployee(store: Store, over: HireRow): Promise<void> 
 }
 
 /** A person who is an employee already. */
-export interface ImportedLink {
+interface ImportedLink {
   connection: string;
   candidate: Candidate;
   is: Named;

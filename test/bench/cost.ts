@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { Pool } from 'undici';
 import { contract } from '../../src/partner/contract/index.ts';
-import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { untilBaseline } from '../harness/hiring.ts';
+import { webhookHeaders } from '../harness/send-delivery.ts';
 import { until } from '../harness/until.ts';
 import type { World } from '../harness/world.ts';
 import { type PostgresWorld, transactionsOf, withClient, withPostgresWorld, withTemporal } from './bench-world.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { startProcess } from '../harness/run-product.ts';
+import { webhookHeaders } from '../harness/send-delivery.ts';
 import { type PostgresWorld, withPostgresWorld } from './bench-world.ts';
 import { type Bench, type Ledger, openLedger, type Scale } from './measured.ts';
 

@@ -2,9 +2,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
-import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { runCommand } from '../harness/run-command.ts';
+import { webhookHeaders } from '../harness/send-delivery.ts';
 import { scratchDir, startCli, tenantDir, WEBHOOK_KEY } from './cli-process.ts';
 
 function body(id: number): string {

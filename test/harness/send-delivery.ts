@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
-import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { patience } from './pace.ts';
 
 export interface SentDelivery {
@@ -49,4 +48,14 @@ async function sendCut(url: string, headers: Record<string, string>, body: strin
   for await (const chunk of socket) answer += String(chunk);
   const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1];
   return status === undefined ? undefined : Number(status);
+}
+
+/** The headers of a delivery (section 6). */
+export function webhookHeaders(event: string, key: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'x-webhook-event': event,
+    'x-webhook-timestamp': new Date().toISOString(),
+    'x-webhook-key': key,
+  };
 }

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { renderTable } from '../../src/cli/command.ts';
 import { newDatabase, startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { webhookHeaders } from '../../src/partner/webhook.ts';
+import { webhookHeaders } from '../harness/send-delivery.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
 import { type Process, startWorld, type World } from '../harness/world.ts';
 import { signWebhook, webhookPayloads } from '../hris/bamboohr-people.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkWebhookKey, readWebhookEnvelope, webhookHeaders } from '../../src/partner/webhook.ts';
+import { checkWebhookKey, readWebhookEnvelope } from '../../src/partner/webhook.ts';
+import { webhookHeaders } from '../harness/send-delivery.ts';
 
 describe('a webhook key', () => {
   const headers = webhookHeaders('candidate.hired', 'current');

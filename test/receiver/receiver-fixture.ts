@@ -2,7 +2,6 @@ import { Writable } from 'node:stream';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
-import { webhookHeaders } from '../../src/partner/webhook.ts';
 import type { ReceiverTenant } from '../../src/receiver/admit.ts';
 import {
   createReceiverMetrics,
@@ -12,6 +11,7 @@ import {
 } from '../../src/receiver/receiver.ts';
 import { createDeliveryBatches } from '../../src/store/inbox.ts';
 import { type Store, storeTrouble } from '../../src/store/open-store.ts';
+import { webhookHeaders } from '../harness/send-delivery.ts';
 import { sqliteStore } from '../store/stores.ts';
 
 export const KEY = 'whk_current_0123456789';

@@ -277,9 +277,9 @@ describe.each(kinds)('while somebody is made, in %s', (kind) => {
     await make(store, ada, first, LONG_MS);
     expect(await make(other, bob, second, LONG_MS)).toMatchObject(TAKEN);
     await make(store, ada, first, LONG_MS, 'later');
-    await settleCreating(store, first, 0, 'one');
+    await settleCreating(store, first, 'one');
     expect(await make(other, bob, second, LONG_MS)).toMatchObject(TAKEN);
-    await settleCreating(store, first, 0);
+    await settleCreating(store, first);
     expect(await make(other, bob, second, LONG_MS)).not.toHaveProperty('refusal');
     expect((await findPerson(store, ada)).version).toBe(0);
   });

@@ -70,7 +70,8 @@ export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promi
 }
 
 /** The CLI if it is on this machine already; downloads and builds nothing. */
-export async function findTemporalCli(env: NodeJS.ProcessEnv = process.env): Promise<Found | undefined> {
+export async function findTemporalCli(): Promise<Found | undefined> {
+  const { env } = process;
   const search: Search = { env, downloadFrom: TEMPORAL_DOWNLOAD, onProgress: () => undefined, tried: [] };
   return (await fromSetting(search)) ?? (await atHand(search));
 }
@@ -368,7 +369,8 @@ const LINE_EVERY_MS = 10_000;
 const BAR_WIDTH = 24;
 
 /** Shows progress on standard error: a bar on a terminal; in a log, a line every ten seconds and for each new phase. */
-export function showCliProgress(stream: NodeJS.WriteStream = process.stderr): (progress: CliProgress) => void {
+export function showCliProgress(): (progress: CliProgress) => void {
+  const stream = process.stderr;
   return stream.isTTY ? createBar(stream) : createLines((line) => void stream.write(`${line}\n`));
 }
 
