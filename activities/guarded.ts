@@ -3,14 +3,14 @@ import { hrisHold } from '../src/hire/holds.ts';
 import { normalized } from '../src/in-words.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { listHires } from '../src/store/hires.ts';
-import { closeTenantHolds, openHold, tenantsHeldLike } from '../src/store/holds.ts';
+import { openHold } from '../src/store/holds.ts';
 import { type JobSnapshot, readCompanyJobs } from '../src/store/jobs.ts';
 import type { Store } from '../src/store/open-store.ts';
 import type { TenantRow } from '../src/store/schema.ts';
 import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { tenantRemoved } from '../src/tenants/known-tenants.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
-import { restartNote } from '../src/tenants/secrets.ts';
+import type { SecretRef } from '../src/tenants/secrets.ts';
 import type { ActivityDeps, Connection } from './connections.ts';
 import { fetchJobCandidates } from './presence/fetch-job-candidates.ts';
 
@@ -88,22 +88,6 @@ export async function pauseHris(deps: ActivityDeps, tenantId: string, trouble: C
   const hold = hrisHold(trouble);
   const { fresh } = await openHold(store, { tenantId, ...hold });
   if (fresh) log.error({ tenantId, code: hold.code, reason: trouble.withoutWords() }, 'HR system does not work');
-}
-
-/** The HR system works again. */
-export async function resumeHris({ store, pausedHris }: ActivityDeps, tenantId: string): Promise<void> {
-  pausedHris.delete(tenantId);
-  await closeTenantHolds(store, tenantId, 'HRIS_%');
-}
-
-/** Takes over pauses that another worker found or a person ended. */
-export async function followPausedHris({
-  store,
-  pausedHris,
-}: Pick<ActivityDeps, 'store' | 'pausedHris'>): Promise<void> {
-  const held = await tenantsHeldLike(store, 'HRIS_%');
-  for (const tenantId of pausedHris) if (!held.has(tenantId)) pausedHris.delete(tenantId);
-  for (const tenantId of held) pausedHris.add(tenantId);
 }
 
 export function hrisPaused(tenantId: string, pausedMs: number): ConnectorError {
@@ -241,4 +225,9 @@ function instantOf(value: unknown): number | undefined {
   // A time without a zone is read as UTC, no matter what zone this machine has.
   const parsed = Date.parse(/T(?!.*(Z|[+-]\d\d:?\d\d)$)/.test(text) ? `${text}Z` : text);
   return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+/** Addition to a refused secret's message: a `file:` secret is read again by itself, an `env:` secret is not. */
+function restartNote(ref: SecretRef): string {
+  return ref.startsWith('env:') ? ` It is read from ${ref} when a process starts: a new one needs a restart.` : '';
 }

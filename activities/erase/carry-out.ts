@@ -40,7 +40,7 @@ import { startClock, writeOnce } from '../hire/write-once.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { blindTables, landedOf, removeLanded, removeTables } from './landed-rows.ts';
 
-export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
+interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
   /** Returns undefined if the tenant has no connection any more: it was removed, or its files cannot be read. */
   connect: (tenantId: string) => Promise<Connection | undefined>;
   /** Folder of the signing key and the list of erasures, next to the store. */

@@ -8,11 +8,14 @@ import { STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, nameOf } from '../../src/store/person-marks.ts';
 import type { ErasureRow } from '../../src/store/tenant-tables.ts';
 import { landedNames, type PullName } from '../../src/streams/streams.ts';
-import { FIELDS_OF_PEOPLE, peopleNamedIn } from '../../src/streams/without-erased.ts';
+import { peopleNamedIn } from '../../src/streams/without-erased.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
+
+/** Fields in which a record may name people. */
+const FIELDS_OF_PEOPLE = ['candidateId', 'jobCandidateId', 'entityId'] as const;
 
 // Rows in the customer's landing tables: those of a person, and those of a whole tenant.
 

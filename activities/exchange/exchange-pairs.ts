@@ -32,7 +32,6 @@ import {
   type PlannedPair,
   plannedIn,
   type Survey,
-  surveyOf,
   surveyPairs,
   type WrittenPair,
   writePairs,
@@ -454,4 +453,8 @@ async function askAboutConflicts(context: ExchangeContext): Promise<void> {
   const { holdId, fresh } = await openHold(store, hold);
   const askedAt = Number((await readHold(store, holdId))?.opened_at);
   if (!fresh && !(await hasUndecided(store, { tenantId, stream, askedAt }))) await askAnew(store, holdId, hold);
+}
+
+function surveyOf({ tally }: Pick<StreamRow, 'tally'>): Survey | undefined {
+  return tally === null ? undefined : (JSON.parse(tally) as Survey);
 }

@@ -20,7 +20,6 @@ import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../s
 import { readHints } from '../../src/store/hints.ts';
 import { countPairs, type LinkedPair, type PairEntity } from '../../src/store/linked-pairs.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/streams.ts';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
@@ -69,10 +68,6 @@ export interface Survey {
   from: string | null;
   counts: Tally;
   isOver: boolean;
-}
-
-export function surveyOf({ tally }: Pick<StreamRow, 'tally'>): Survey | undefined {
-  return tally === null ? undefined : (JSON.parse(tally) as Survey);
 }
 
 /** What these pairs add to a survey of all pairs or of some. Writes nothing. */

@@ -143,14 +143,6 @@ export function candidateOfReference(reference: unknown): string | undefined {
   return isOurs ? reference.slice(REFERENCE.length) : undefined;
 }
 
-/** Invitations per request; one bad entry can spoil all of them. */
-const BATCH = 100;
-
-/** After each request without an answer fewer at once, and after all others: one person may be why none comes. */
-export function mostWith(before: InvitationRow | undefined): number {
-  return before?.state === 'sent' ? Math.ceil(BATCH / 8 ** before.attempt) : BATCH;
-}
-
 /** Sends one request and returns the state of its rows: for an assessment, a batch reports the outcomes later. */
 export async function askPartner(
   partner: PartnerClient,

@@ -46,7 +46,6 @@ import {
   ifShown,
   lookAll,
   type Met,
-  mostWith,
   moveOn,
   nameOf,
   outcomeOf,
@@ -481,4 +480,12 @@ async function tellRefused(run: InviteRun): Promise<void> {
         : `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
     tell(run, nameOf(again(row).invitee), 'quarantined', reason);
   }
+}
+
+/** Invitations per request; one bad entry can spoil all of them. */
+const BATCH = 100;
+
+/** After each request without an answer fewer at once, and after all others: one person may be why none comes. */
+function mostWith(before: InvitationRow | undefined): number {
+  return before?.state === 'sent' ? Math.ceil(BATCH / 8 ** before.attempt) : BATCH;
 }

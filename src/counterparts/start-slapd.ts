@@ -18,7 +18,7 @@ export const SLAPD_USER = `cn=hirebridge,${SLAPD_BASE}`;
 const ADMIN = `cn=admin,${SLAPD_BASE}`;
 
 /** A person's values by attribute. */
-export type SlapdEntry = ReadonlyMap<string, readonly string[]>;
+type SlapdEntry = ReadonlyMap<string, readonly string[]>;
 
 /** OpenLDAP's slapd from Debian: people, leavers, and a user with the rights that src/hris/ldap/README.md names. */
 export interface SlapdServer {

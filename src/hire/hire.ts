@@ -12,11 +12,6 @@ export function isSameHire(one: HireRef, other: HireRef): boolean {
   return one.tenantId === other.tenantId && one.jobCandidateId === other.jobCandidateId && one.period === other.period;
 }
 
-/** Ids come from webhooks, so only text that looks like an id may become part of a workflow id. */
-export function isSafeId(id: string): boolean {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(id);
-}
-
 /** The hire's name in messages. */
 export function nameHire({ jobCandidateId, tenantId, period }: HireRef): string {
   if (period === IMPORTED_PERIOD) return `an employee linked by import, in tenant ${tenantId}`;

@@ -9,7 +9,7 @@ import {
 } from './openapi-document.ts';
 
 /** How a list is asked for and goes on, as far as its document shows it. */
-export interface DraftList {
+interface DraftList {
   items: string;
   /** What every request for the list says. */
   always: Record<string, string>;

@@ -85,11 +85,6 @@ export function fieldDefs({ columns, table }: { columns: Record<string, Column>;
   }));
 }
 
-/** Marks a text field as one that `isTaken` can look up. */
-export function lookedUp(def: FieldDef): FieldDef {
-  return def.type === 'text' && def.options === undefined ? { ...def, isLookedUp: true } : def;
-}
-
 /** Default columns of employees; a tenant names its own with `fields`. */
 const COLUMNS: Record<string, FieldInput> = {
   givenName: { column: 'given_name', label: 'Given name', required: true },

@@ -139,7 +139,7 @@ export function readTogether(readMany: (ids: readonly string[], signal: AbortSig
 }
 
 /** A record that the HR system does not show although it shows others. */
-export interface Unread {
+interface Unread {
   refused: ConnectorError;
   /** What people are told: codes and the request, never its answer. */
   reason: string;

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { ConnectorError } from '../errors.ts';
 import type { NamedEmployees, SignedDelivery } from '../http/signed-delivery.ts';
-import type { Logger } from '../log.ts';
 import { checkWebhookKey, readWebhookEnvelope } from '../partner/webhook.ts';
 import { type Delivery, HRIS_CHANGED } from '../store/inbox.ts';
 
@@ -364,42 +363,5 @@ export function createRefusalNotes(everyMs = 1_000): RefusalNotes {
       void flush();
     },
     close: flush,
-  };
-}
-
-export interface RefusalLog {
-  say(tenantId: string | undefined, status: number, refused: ConnectorError): void;
-  /** Logs the number of refusals that had no line of their own. */
-  close(): void;
-}
-
-/**
- * Keeps a sender of rubbish from filling the log: logs the first refusal of each tenant and code at once, and the
- * following ones as a number, once in `everyMs`.
- */
-export function createRefusalLog(log: Logger, everyMs = 10_000): RefusalLog {
-  const silences = new Map<string, { count: number; end: () => void }>();
-  return {
-    say(tenantId, status, refused) {
-      const key = `${tenantId ?? ''} ${refused.code}`;
-      const silence = silences.get(key);
-      if (silence !== undefined) {
-        silence.count += 1;
-        return;
-      }
-      const write = status === 503 ? log.error.bind(log) : log.warn.bind(log);
-      write({ tenantId, status, err: refused }, 'delivery refused');
-      const end = (): void => {
-        clearTimeout(timer);
-        silences.delete(key);
-        if (begun.count > 0) write({ tenantId, status, code: refused.code, count: begun.count }, 'more were refused');
-      };
-      const timer = setTimeout(end, everyMs).unref();
-      const begun = { count: 0, end };
-      silences.set(key, begun);
-    },
-    close() {
-      for (const { end } of silences.values()) end();
-    },
   };
 }

@@ -99,7 +99,7 @@ const HALF_AN_HOUR_MS = 30 * 60_000;
  * Renders RFC 5545. Times are in UTC, which calendars show in their owner's zone; the schedule's own time is in the
  * description. The person appears only as the id of their application: the hiring platform shows who they are.
  */
-export async function renderCalendar(feed: CalendarFeed, events: readonly CalendarEvent[]): Promise<string> {
+async function renderCalendar(feed: CalendarFeed, events: readonly CalendarEvent[]): Promise<string> {
   const { default: ical, ICalEventStatus } = await import('ical-generator');
   const calendar = ical({ name: 'Interviews', prodId: { company: 'hirebridge', product: 'bookings' } });
   for (const event of events) {

@@ -24,10 +24,3 @@ export function stableUuid(...words: (string | number)[]): string {
   const hex = createHash('sha256').update(words.join('\u0000')).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
-
-/** A key of section 5.2: the prefix and 22 base62 characters, the same for the same words. */
-export function stableKey(prefix: 'sk_test_' | 'sk_live_', ...words: (string | number)[]): string {
-  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  const bytes = createHash('sha256').update(words.join('\u0000')).digest();
-  return prefix + Array.from(bytes.subarray(0, 22), (byte) => alphabet[byte % 62]).join('');
-}

@@ -273,7 +273,7 @@ export async function countBegun({ kysely }: Store, since: number): Promise<Map<
   return new Map(rows.map((row) => [row.tenant_id, Number(row.count)]));
 }
 
-export interface HireFilter {
+interface HireFilter {
   tenantId?: string | undefined;
   state?: HireState | undefined;
   /** All if absent. */

@@ -81,7 +81,7 @@ function pagesOf(store: Store, key: StreamKey) {
   return store.kysely.selectFrom('stream_pages').select('ids').where(ofStream(key));
 }
 
-export interface Missing {
+interface Missing {
   recordId: string;
   /** The first run that missed it. */
   runId: string;

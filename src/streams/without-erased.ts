@@ -11,9 +11,6 @@ const KINDS: Readonly<Record<string, IdKind>> = {
   consents: 'job-candidate',
 };
 
-/** Fields in which a record may name people. */
-export const FIELDS_OF_PEOPLE = ['candidateId', 'jobCandidateId', 'entityId'] as const;
-
 /** People that a record names besides its own id. */
 export function peopleNamedIn({
   candidateId,

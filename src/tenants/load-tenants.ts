@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
-import { isDefinitionFile } from '../hris/http/definition-schema.ts';
 import type { DefinitionFile } from '../hris/http/http.ts';
 import { modulePlace } from '../hris/module.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
@@ -480,4 +479,9 @@ function checkPositions(source: YamlFile, tenant: Tenant, mapping: Mapping | und
     const text = `the mapping of "${rule.target}" in streams.positions writes ${id} as well. Keep one of the two.`;
     return [problemAt(source, path, text)];
   });
+}
+
+/** Whether a YAML file in a folder of tenants is a definition. */
+function isDefinitionFile(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'hrisDefinition' in value;
 }

@@ -33,18 +33,13 @@ export function anchorSecret(ref: SecretRef, file: string): SecretRef {
   return ref.startsWith('file:') ? `file:${resolve(dirname(file), ref.slice('file:'.length))}` : ref;
 }
 
-/** Addition to a refused secret's message: a `file:` secret is read again by itself, an `env:` secret is not. */
-export function restartNote(ref: SecretRef): string {
-  return ref.startsWith('env:') ? ` It is read from ${ref} when a process starts: a new one needs a restart.` : '';
-}
-
 /**
  * The secret behind a reference, without the trailing line end of a file. If it is missing or empty, throws a
  * ConnectorError that names the reference, never the value; this pauses the tenant until the secret is there.
  */
-export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = process.env): string {
+export function resolveSecret(ref: SecretRef): string {
   const value = ref.startsWith('env:')
-    ? environment[ref.slice('env:'.length)]
+    ? process.env[ref.slice('env:'.length)]
     : ref.startsWith('file:')
       ? contents(ref)
       : undefined;

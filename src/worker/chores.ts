@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ActivityDeps, hashOfSecrets } from '../../activities/connections.ts';
 import { followPrivacy } from '../../activities/erase/by-policy.ts';
 import { createErasureRound, createListKeeper } from '../../activities/erase/carry-out.ts';
-import { assertKnownCompany, followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
+import { assertKnownCompany, pauseHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
 import { contract } from '../partner/contract/index.ts';
@@ -21,7 +21,7 @@ import { keepAudit } from '../store/audit.ts';
 import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { clearHints, readHints } from '../store/hints.ts';
-import { markNotified, unnotifiedHolds } from '../store/holds.ts';
+import { closeTenantHolds, markNotified, tenantsHeldLike, unnotifiedHolds } from '../store/holds.ts';
 import { STARTS, tenantsToStart } from '../store/observed-hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { lapseCreating } from '../store/people.ts';
@@ -386,4 +386,17 @@ async function pendingOf(
   if (due === undefined) return pending;
   const digest = await readDigest(store, tenantId, due.from, due.to);
   return [...pending, { notice: digestNotice(digest, due), mark: () => recordDigest(store, tenantId, due.day) }];
+}
+
+/** The HR system works again. */
+async function resumeHris({ store, pausedHris }: ActivityDeps, tenantId: string): Promise<void> {
+  pausedHris.delete(tenantId);
+  await closeTenantHolds(store, tenantId, 'HRIS_%');
+}
+
+/** Takes over pauses that another worker found or a person ended. */
+async function followPausedHris({ store, pausedHris }: Pick<ActivityDeps, 'store' | 'pausedHris'>): Promise<void> {
+  const held = await tenantsHeldLike(store, 'HRIS_%');
+  for (const tenantId of pausedHris) if (!held.has(tenantId)) pausedHris.delete(tenantId);
+  for (const tenantId of held) pausedHris.add(tenantId);
 }

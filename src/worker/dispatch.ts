@@ -1,4 +1,4 @@
-import { isResting, isSafeId, type SignalHire } from '../hire/hire.ts';
+import { isResting, type SignalHire } from '../hire/hire.ts';
 import { type EventIdKind, type EventName, isEventName } from '../partner/contract/events.ts';
 import { addHints } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
@@ -334,3 +334,8 @@ export function dispatchOf(event: string): Dispatch {
 
 /** Events about hires. Within one tenant they are begun gradually; all other events are relayed together. */
 export const hireEvents = Object.keys(dispatch).filter((event) => dispatchOf(event).hires !== undefined);
+
+/** Ids come from webhooks, so only text that looks like an id may become part of a workflow id. */
+function isSafeId(id: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(id);
+}

@@ -115,10 +115,6 @@ export function bamboohrFields({ fields }: BambooOptions): FieldDef[] {
   }));
 }
 
-export function readName({ name, readAs }: BambooField): string {
-  return readAs ?? name;
-}
-
 /** One company's account. */
 export interface Bamboo {
   options: BambooOptions;

@@ -16,7 +16,7 @@ import {
   problemOf,
   refOf,
 } from '../records.ts';
-import { type Bamboo, type BambooField, type BambooOptions, bamboohrFields, readName } from './account.ts';
+import { type Bamboo, type BambooField, type BambooOptions, bamboohrFields } from './account.ts';
 
 const Page = z.looseObject({
   data: z.array(z.looseObject({ fields: z.record(z.string(), z.unknown()) })),
@@ -433,4 +433,8 @@ function fromText({ type }: BambooField, value: unknown, codes: ReadonlyMap<stri
   return 'wrong' in name || name.value === null
     ? name
     : { value: codes.get(String(name.value)) ?? english.getAlpha2Code(String(name.value), 'en') ?? name.value };
+}
+
+function readName({ name, readAs }: BambooField): string {
+  return readAs ?? name;
 }

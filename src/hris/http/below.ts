@@ -5,9 +5,12 @@ import { cellText, readCell } from '../read-cell.ts';
 import { isSame } from '../records.ts';
 import { readPath, type Values } from './expression.ts';
 import { type Defined, unreadable } from './line.ts';
-import type { BelowPlan, FieldPlan, WritePlan } from './load-definition.ts';
+import type { FieldPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import { wholeList } from './look-through.ts';
 import { type Placed, partOf, recordOf, saidBy, toEmployee } from './record.ts';
+
+/** A kind of record below an employee. */
+type BelowPlan = HttpDefinition['below'][number];
 
 /** Records below an employee by their name in the definition, in the system's form. */
 export type Below = Readonly<Record<string, readonly unknown[]>>;
@@ -86,12 +89,6 @@ interface Written {
   /** With {id} and {from}, the day from which the write counts; an end has {lastDay}. */
   values: Values;
   held: { seen: unknown; record: EmployeeRecord; below: Below };
-}
-
-/** Whether a write needs records below the employee. */
-export function tellsBelow({ fields: known }: Defined['definition'], plan: WritePlan, fields: EmployeeFields): boolean {
-  const isSet = plan.names.length > 0 || plan.set.some(({ below }) => below !== undefined);
-  return isSet || known.some(({ key, below }) => below !== undefined && key in fields);
 }
 
 /** Those of the fields that stand in a record below the employee, or in the employee's own. */

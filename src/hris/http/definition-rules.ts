@@ -1,6 +1,6 @@
 import type { Path } from '../../yaml/yaml-file.ts';
 import type { Definition, ListOf, RequestOf, WriteOf } from './definition-schema.ts';
-import { isWholeList, NO_FORMAT, plainPath, writesDays } from './expression.ts';
+import { NO_FORMAT, plainPath, writesDays } from './expression.ts';
 
 /** Where parts of a definition contradict one another, and how. */
 type BrokenRule = readonly [at: Path, text: string];
@@ -368,4 +368,9 @@ function* ofHooks({ webhooks }: Definition): Generator<BrokenRule> {
   if (!webhooks.signed.includes('{body}')) yield [at, 'the signature does not cover the body. Add {body}.'];
   if (webhooks.signed.includes('{timestamp}') && webhooks.timestamp === undefined)
     yield [at, '{timestamp} is signed, but "webhooks.timestamp" does not name its header. Add it.'];
+}
+
+/** Whether a list has all records of an answer, so that it is empty only if the answer has none. */
+function isWholeList(text: string): boolean {
+  return text === '$' || plainPath(text)?.every((step) => 'name' in step) === true;
 }

@@ -368,11 +368,6 @@ export function definitionJsonSchema(): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** Whether a YAML file in a folder of tenants is a definition. */
-export function isDefinitionFile(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'hrisDefinition' in value;
-}
-
 export type Definition = z.output<typeof definitionSchema>;
 export type RequestOf = Partial<z.output<z.ZodObject<typeof request>>> & { paging?: PagingOf | undefined };
 export type ListOf = RequestOf & { items: string };

@@ -3,16 +3,15 @@ import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hir
 import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, refOf } from '../records.ts';
-import { assertOneBelow, type Below, fieldsIn, readBelow, tellsBelow, withBelow, writeBelow } from './below.ts';
+import { assertOneBelow, type Below, fieldsIn, readBelow, withBelow, writeBelow } from './below.ts';
 import type { Values } from './expression.ts';
 import { type Answer, type Defined, unlessAbsent, unreadable } from './line.ts';
-import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './load-definition.ts';
+import type { CallPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody } from './look-through.ts';
 import {
   assertTakes,
   hasAddress,
   idOf,
-  needsRaw,
   recordOf,
   takeSteps,
   toEmployee,
@@ -86,7 +85,7 @@ export async function isTaken(defined: Defined, field: string, value: string, si
 }
 
 interface Search extends Comparison {
-  plan: SearchPlan | undefined;
+  plan: HttpDefinition['search']['email'];
   values: Values;
 }
 
@@ -464,4 +463,19 @@ function requestUnknown(what: string, cause: Pick<ConnectorError, 'status' | 're
   const { status, requestId } = cause;
   const message = `${what} was answered ${status}, so it is unknown what became of the request for the new employee.`;
   return rejected('REQUEST_UNKNOWN', message, { status, requestId, cause });
+}
+
+/** Whether a write needs records below the employee. */
+function tellsBelow({ fields: known }: Defined['definition'], plan: WritePlan, fields: EmployeeFields): boolean {
+  const isSet = plan.names.length > 0 || plan.set.some(({ below }) => below !== undefined);
+  return isSet || known.some(({ key, below }) => below !== undefined && key in fields);
+}
+
+/** Whether a write must read the record first, because lists in it are written as a whole. */
+function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: EmployeeFields): boolean {
+  if (plan.as === 'put' || plan.isConditional || plan.isByReference) return true;
+  if (definition.steps.some((step) => step.fields.some((key) => key in fields))) return true;
+  if (plan.as === 'flat') return false;
+  const paths = definition.fields.filter(({ key }) => key in fields).map(({ path }) => path);
+  return [...paths, ...plan.set.map(({ path }) => path)].some((path) => path.some((step) => 'where' in step));
 }

@@ -84,11 +84,6 @@ export function compileList(text: string): Expression {
   return path === undefined ? compileExpression(text) : (input) => readPath(input, path, true);
 }
 
-/** Whether a list has all records of an answer, so that it is empty only if the answer has none. */
-export function isWholeList(text: string): boolean {
-  return text === '$' || plainPath(text)?.every((step) => 'name' in step) === true;
-}
-
 const FUNCTIONS =
   'abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl ' +
   'decodeUrlComponent distinct each encodeUrl encodeUrlComponent error eval exists filter floor formatBase ' +

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { dayOf } from '../../day-of.ts';
-import { rejected } from '../../errors.ts';
+import { isConnectorError, rejected } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { type Change, clockOf, pageOfChanges, readChangeCursor } from '../change-cursor.ts';
 import { type HrisLimits, sameAddress } from '../http-line.ts';
@@ -10,6 +11,7 @@ import { duration, employeeUrl, pageBelow } from '../option-types.ts';
 import type {
   ChangedEmployees,
   DescribedField,
+  EmployeeFile,
   EmployeeRecord,
   FieldDef,
   HrisAdapter,
@@ -17,6 +19,7 @@ import type {
   ListEntry,
   Requisition,
   Requisitions,
+  WriteOptions,
 } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { readApart, sortRead } from '../read-many.ts';
@@ -33,11 +36,10 @@ import {
   terminateEmployee,
   writeEmployee,
 } from './employees.ts';
-import { deliverFile, isThere } from './files.ts';
 import { type Answer, type Defined, type LineOptions, openDefinedLine, unreadable } from './line.ts';
 import { type HttpDefinition, loadDefinition } from './load-definition.ts';
 import { employeesIn, wholeList } from './look-through.ts';
-import { idOf, toEmployee } from './record.ts';
+import { idOf, toEmployee, unlessThere } from './record.ts';
 
 /** A definition in a tenant's options: its file and text. */
 const definitionFile = z.object({ file: z.string(), text: z.string() });
@@ -391,4 +393,58 @@ async function readChanges(
     }
   }
   return { changes, clock: clock ?? Date.now() };
+}
+
+type Filing = NonNullable<HttpDefinition['filing']>;
+
+/** Puts a file into the employee's record, unless the same bytes are there under this name. */
+async function deliverFile(
+  defined: Defined,
+  plan: Filing,
+  { id, file }: { id: string; file: EmployeeFile },
+  { signal, beforeSend }: WriteOptions,
+): Promise<'delivered' | 'there'> {
+  if (await isThere(defined, plan, { id, file }, signal)) return 'there';
+  const values = {
+    id,
+    file: new File([new Uint8Array(file.bytes)], file.name, { type: file.mediaType }),
+    'file.name': file.name,
+    'file.mediaType': file.mediaType,
+    'file.base64': file.bytes.toString('base64'),
+  };
+  // Safe to repeat: the next delivery looks first.
+  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, makes: true }).then(
+    () => 'delivered',
+    (error: unknown) =>
+      unlessThere(error, async () => ((await isThere(defined, plan, { id, file }, signal)) ? 'there' : undefined)),
+  );
+}
+
+/** Whether the employee has a file of this name with the same bytes. */
+async function isThere(
+  defined: Defined,
+  { list, same, download }: Filing,
+  { id, file }: { id: string; file: EmployeeFile },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const call = { plan: list, values: { id }, signal, priority: 'live' } as const;
+  for await (const { items } of wholeList(defined, call, 'a file that is there would be uploaded again'))
+    for (const item of items) {
+      if (cellText(await list.name(item)) !== file.name) continue;
+      for (const [digest, read] of Object.entries(same))
+        if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
+      const fileId = idOf(await list.id?.(item));
+      if (download === undefined || fileId === undefined) continue;
+      const bytes = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
+      const got = await defined.line.send(bytes).catch((error: unknown) => {
+        if (isConnectorError(error) && error.status === 404 && error.action === 'reject') return undefined;
+        throw error;
+      });
+      if (got?.at.body.equals(file.bytes) === true) return true;
+    }
+  return false;
+}
+
+function digestOf({ bytes }: EmployeeFile, digest: string): string {
+  return digest === 'base64' ? bytes.toString('base64') : createHash(digest).update(bytes).digest('hex');
 }

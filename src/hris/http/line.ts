@@ -7,7 +7,7 @@ import { cellText } from '../read-cell.ts';
 import { withoutValues } from '../records.ts';
 import { rendered, type Values } from './expression.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
-import { type Carried, loginOrigin, ofWayIn, openAccountCheck, openSession } from './session.ts';
+import { type Carried, loginOrigin, openAccountCheck, openSession } from './session.ts';
 
 /** What a definition's calls need from a tenant file. */
 export interface LineOptions {
@@ -368,3 +368,25 @@ export function tooSlow({ what, purpose }: CallPlan, seen: number): ConnectorErr
 }
 
 export const unlessAbsent = unless('EMPLOYEE_NOT_FOUND');
+
+/** Codes that tell of the employee or the data of a call. */
+const OF_A_CALL: readonly string[] = ['EMPLOYEE_NOT_FOUND', 'NOT_FOUND', 'GONE', 'INVALID_VALUE'];
+
+/**
+ * The error of a login or of the account check, which the call that waits for it must not take for its own: no employee
+ * is gone, and no data is wrong.
+ */
+function ofWayIn(error: unknown, { what, purpose }: CallPlan): unknown {
+  if (!isConnectorError(error) || !OF_A_CALL.includes(error.code)) return error;
+  const { status, requestId } = error;
+  return new ConnectorError({
+    code: 'HRIS_AUTH',
+    action: 'reauthorize',
+    message:
+      `${what} was answered ${status}, so nothing can be read or written. Check "${purpose}" of the definition, ` +
+      'hris.url and the credentials.',
+    // Without the status, by which some calls tell that nothing is there.
+    requestId,
+    cause: error,
+  });
+}

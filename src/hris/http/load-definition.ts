@@ -46,16 +46,8 @@ export interface CallPlan {
 /** A part of the file with a call: its texts under these keys are compiled. */
 type Plan<Part, Key extends keyof Part> = Omit<Part, keyof RequestOf | Key> & CallPlan & Reads<Part, Key>;
 
-export type SearchPlan = NonNullable<HttpDefinition['search']['email']>;
 export type WritePlan = HttpDefinition['updating'];
-/** A part of an employee with a record of its own. */
-export type StepPlan = HttpDefinition['steps'][number];
-/** A kind of record below an employee. */
-export type BelowPlan = HttpDefinition['below'][number];
-export type FilesPlan = NonNullable<HttpDefinition['filing']>;
 export type FieldPlan = HttpDefinition['fields'][number];
-export type AuthPlan = HttpDefinition['authorizing'];
-
 /** Reads a definition; reports every problem with line and column. */
 export function loadDefinition(
   file: string,

@@ -338,7 +338,9 @@ async function* readPages(
     const ask = (size?: Values): Promise<Answer> =>
       line.send({ ...call, plan, values: { ...call.values, ...place, ...size } });
     const answer = await ask().catch((error: unknown) => {
-      throw number > 1 && isConnectorError(error) && error.status === 410 ? expired(error) : error;
+      // The cursor of a further page may end before it is used: the list is read anew.
+      const isExpired = number > 1 && isConnectorError(error) && error.status === 410;
+      throw isExpired ? error.but({ code: 'HRIS_BUSY', action: 'retry' }) : error;
     });
     const items = await read(answer);
     let next: NextPage | PageEnd =
@@ -378,12 +380,6 @@ async function* readPages(
 async function markOf(items: readonly unknown[], id: Expression, stamp: Expression | undefined): Promise<unknown> {
   if (stamp === undefined) return (await id(items[0])) ?? items;
   return Promise.all(items.map(async (item) => [await id(item), await stamp(item)]));
-}
-
-/** The cursor of a further page may end before it is used: the list is read anew. */
-function expired(cause: ConnectorError): ConnectorError {
-  const { message, status, requestId } = cause;
-  return new ConnectorError({ code: 'HRIS_BUSY', action: 'retry', message, status, requestId, cause });
 }
 
 interface NextPage {

@@ -5,7 +5,7 @@ import { type ReadCell, readCell, readFields } from '../read-cell.ts';
 import { assertFits, foldText, isEmpty, problemOf, refOf } from '../records.ts';
 import { dayAs, dayFrom, type PathStep, readPath, type Values, writePath } from './expression.ts';
 import { type Defined, type DefinedLine, unlessAbsent, unreadable } from './line.ts';
-import type { CallPlan, FieldPlan, HttpDefinition, StepPlan, WritePlan } from './load-definition.ts';
+import type { CallPlan, FieldPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 
 /** A value to put into a record. */
 export interface Placed {
@@ -168,15 +168,6 @@ function formOf(definition: HttpDefinition, plan: WritePlan, { fields, values, r
   };
 }
 
-/** Whether a write must read the record first, because lists in it are written as a whole. */
-export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: EmployeeFields): boolean {
-  if (plan.as === 'put' || plan.isConditional || plan.isByReference) return true;
-  if (definition.steps.some((step) => step.fields.some((key) => key in fields))) return true;
-  if (plan.as === 'flat') return false;
-  const paths = definition.fields.filter(({ key }) => key in fields).map(({ path }) => path);
-  return [...paths, ...plan.set.map(({ path }) => path)].some((path) => path.some((step) => 'where' in step));
-}
-
 /** What `set` says to the employee's record, or to one below it; a value that is not there is left out. */
 export function saidBy(set: WritePlan['set'], values: Values, kind: string | undefined): Placed[] {
   const said = set.filter(({ below }) => below === kind).map(({ path, value }) => ({ path, value: value(values) }));
@@ -300,7 +291,7 @@ export async function takeSteps(
 /** A 404 alone proves nothing, as the path may be wrong: only a row of `errors` says that a part is not there. */
 async function findPart(
   line: DefinedLine,
-  plan: NonNullable<StepPlan['find']>,
+  plan: NonNullable<HttpDefinition['steps'][number]['find']>,
   values: Values,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -331,12 +322,8 @@ export async function unlessThere<T>(error: unknown, look: () => Promise<T | und
   if (!isConnectorError(error, 'ALREADY_EXISTS')) throw error;
   const found = await look();
   if (found !== undefined) return found;
-  const { message, details = {}, status, requestId } = error;
-  throw rejected(
-    'INVALID_VALUE',
-    `${message} It was looked for and is not ours: a value that must be unique is taken.`,
-    { details, status, requestId, cause: error },
-  );
+  const message = `${error.message} It was looked for and is not ours: a value that must be unique is taken.`;
+  throw error.but({ code: 'INVALID_VALUE', action: 'reject', message });
 }
 
 export function withFields(fields: EmployeeFields, values: Values): Values {

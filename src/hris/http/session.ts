@@ -1,7 +1,9 @@
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import { cellText } from '../read-cell.ts';
 import { readPath, rendered, type Values } from './expression.ts';
-import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
+import type { CallPlan, HttpDefinition } from './load-definition.ts';
+
+type AuthPlan = HttpDefinition['authorizing'];
 
 /** What each call carries to be authorised. */
 export interface Carried {
@@ -209,28 +211,6 @@ function refusedLogin(what: string): ConnectorError {
     code: 'HRIS_AUTH',
     action: 'reauthorize',
     message: `${what} failed: the HR system refuses these credentials. Check the user and the secret under hris.`,
-  });
-}
-
-/** Codes that tell of the employee or the data of a call. */
-const OF_A_CALL: readonly string[] = ['EMPLOYEE_NOT_FOUND', 'NOT_FOUND', 'GONE', 'INVALID_VALUE'];
-
-/**
- * The error of a login or of the account check, which the call that waits for it must not take for its own: no employee
- * is gone, and no data is wrong.
- */
-export function ofWayIn(error: unknown, { what, purpose }: CallPlan): unknown {
-  if (!isConnectorError(error) || !OF_A_CALL.includes(error.code)) return error;
-  const { status, requestId } = error;
-  return new ConnectorError({
-    code: 'HRIS_AUTH',
-    action: 'reauthorize',
-    message:
-      `${what} was answered ${status}, so nothing can be read or written. Check "${purpose}" of the definition, ` +
-      'hris.url and the credentials.',
-    // Without the status, by which some calls tell that nothing is there.
-    requestId,
-    cause: error,
   });
 }
 

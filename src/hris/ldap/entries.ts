@@ -5,7 +5,7 @@ import { readCell, readFields } from '../read-cell.ts';
 import { fitsKey, foldText, foundBy, refOf } from '../records.ts';
 import { isBelow, type LdapOptions } from './options.ts';
 import { type LdapSchema, readSchema } from './schema.ts';
-import { ASSERTION, inFilter, type LdapSession, type Row } from './session.ts';
+import { ASSERTION, type LdapSession, type Row } from './session.ts';
 
 export interface Directory {
   session: LdapSession;
@@ -17,7 +17,7 @@ export interface Directory {
 }
 
 /** What the server tells of itself. */
-export interface Facts {
+interface Facts {
   assertions: boolean;
   /** Undefined if it is not shown. */
   schema: LdapSchema | undefined;
@@ -27,8 +27,6 @@ export const ID = 'entryUUID';
 export const STAMP = 'modifyTimestamp';
 /** OpenLDAP's version of an entry; others are held to the values that were read. */
 export const VERSION = 'entryCSN';
-export const ENOUGH = 200;
-
 export function first(row: Row, attribute: string): string | undefined {
   return row.of(attribute).find((value) => typeof value === 'string');
 }
@@ -110,14 +108,6 @@ function fits(open: Directory, row: Row, key: FindKey): boolean {
   return addresses.some((one) => typeof one === 'string' && foldText(one) === foldText(key.value));
 }
 
-export async function isTaken(open: Directory, field: string, value: string, signal: AbortSignal): Promise<boolean> {
-  const attribute = open.options.columns[field]?.attribute;
-  if (attribute === undefined) return false;
-  await assertSearchable(open, [attribute], signal);
-  const { rows, complete } = await search(open, equals(attribute, value), signal);
-  return rows.length > 0 || !complete;
-}
-
 /** A search by such an attribute finds nobody, whoever is there. @throws ConnectorError HRIS_MISCONFIGURED */
 export async function assertSearchable(open: Directory, names: readonly string[], signal: AbortSignal): Promise<void> {
   const blind = (await readFacts(open, signal)).schema?.withoutEquality(names) ?? [];
@@ -144,13 +134,6 @@ export async function readRows(open: Directory, ids: readonly string[], signal: 
       'The directory shows only some of the entries that were asked for by id. Lift the limits of the user in ' +
       'hris.bindDn, and let hris.url name a server that holds everybody itself.',
   });
-}
-
-/** @throws ConnectorError EMPLOYEE_NOT_FOUND */
-export async function existingRow(open: Directory, id: string, signal: AbortSignal): Promise<Row> {
-  const [row] = await readRows(open, [id], signal);
-  if (row !== undefined) return row;
-  throw rejected('EMPLOYEE_NOT_FOUND', `The directory has no employee with the id ${id} below hris.base.`);
 }
 
 /** Our references contain a colon; the attribute may have other values as well. */
@@ -209,4 +192,9 @@ async function askFacts({ session, options }: Directory, signal: AbortSignal): P
     assertions: root?.of('supportedControl').includes(ASSERTION) ?? false,
     schema: types.length === 0 ? undefined : readSchema(types, classes),
   };
+}
+
+/** A value in a filter (RFC 4515). */
+function inFilter(value: string): string {
+  return value.replaceAll(/[*()\\\0]/g, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

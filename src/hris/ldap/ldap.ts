@@ -25,15 +25,12 @@ import {
   assertSearchable,
   type Directory,
   dayIn,
-  ENOUGH,
   equals,
-  existingRow,
   findEmployee,
   first,
   hasLeft,
   ID,
   idOf,
-  isTaken,
   type Leaver,
   people,
   readFacts,
@@ -45,7 +42,9 @@ import {
 } from './entries.ts';
 import { isBelow, type LdapOptions, ldapFields, ldapOptions } from './options.ts';
 import { GENERALIZED_TIME, typeOf } from './schema.ts';
-import { type Changed, codeOf, inDn, openSession, portOf, type Row } from './session.ts';
+import { type Changed, codeOf, openSession, portOf, type Row } from './session.ts';
+
+const ENOUGH = 200;
 
 /** A directory that speaks LDAP version 3: an employee is an entry, whose id is its entryUUID (RFC 4530). */
 export const ldap: HrisAdapter<LdapOptions> = {
@@ -396,4 +395,26 @@ async function describeFields(open: Directory, signal: AbortSignal): Promise<Des
       },
     ];
   });
+}
+
+/** @throws ConnectorError EMPLOYEE_NOT_FOUND */
+async function existingRow(open: Directory, id: string, signal: AbortSignal): Promise<Row> {
+  const [row] = await readRows(open, [id], signal);
+  if (row !== undefined) return row;
+  throw rejected('EMPLOYEE_NOT_FOUND', `The directory has no employee with the id ${id} below hris.base.`);
+}
+
+async function isTaken(open: Directory, field: string, value: string, signal: AbortSignal): Promise<boolean> {
+  const attribute = open.options.columns[field]?.attribute;
+  if (attribute === undefined) return false;
+  await assertSearchable(open, [attribute], signal);
+  const { rows, complete } = await search(open, equals(attribute, value), signal);
+  return rows.length > 0 || !complete;
+}
+
+/** A value in a distinguished name (RFC 4514). */
+function inDn(value: string): string {
+  return value.replaceAll(/[^A-Za-z0-9:_.-]/gu, (sign) =>
+    [...Buffer.from(sign)].map((byte) => `\\${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
 }

@@ -17,7 +17,7 @@ export interface Row {
   of(attribute: string): (string | Buffer)[];
 }
 
-export interface Search {
+interface Search {
   base: string;
   scope?: 'base' | 'sub';
   filter: string;
@@ -272,18 +272,6 @@ function assertionOf(ldap: Ldap, only: string | undefined): Control[] {
     }
   }
   return [new Assertion(ASSERTION, { critical: true })];
-}
-
-/** A value in a filter (RFC 4515). */
-export function inFilter(value: string): string {
-  return value.replaceAll(/[*()\\\0]/g, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}
-
-/** A value in a distinguished name (RFC 4514). */
-export function inDn(value: string): string {
-  return value.replaceAll(/[^A-Za-z0-9:_.-]/gu, (sign) =>
-    [...Buffer.from(sign)].map((byte) => `\\${byte.toString(16).padStart(2, '0')}`).join(''),
-  );
 }
 
 /** The result code with which the server answered (RFC 4511, section 4.1.9); undefined if it did not. */

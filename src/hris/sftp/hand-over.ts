@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { stringify } from 'csv-stringify/sync';
 import type { WriteOptions } from '../port.ts';
-import { type Cells, encrypt, READY, type Sftp, writeCsv } from './ready-files.ts';
+import { type Cells, encrypt, READY, type Sftp } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
 
 /** A note contains a file's name. */
@@ -148,4 +149,24 @@ async function putSealed({ session, options }: Sftp, { name, bytes }: SealedFile
   const { encryptTo, folders } = options;
   const sealed = encryptTo === undefined ? bytes : await encrypt(bytes, encryptTo, signal);
   await session.publish(`${folders.requests}/${name}`, sealed, { signal, beforeSend: () => undefined });
+}
+
+/** RFC 4180 with a header; every value is quoted, and null is an empty unquoted cell, as Postgres' COPY reads it. */
+function writeCsv(rows: readonly Cells[], delimiter: string): Buffer {
+  const columns = Object.keys(rows[0] ?? {});
+  const records = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
+  return Buffer.from(
+    stringify(records, {
+      delimiter,
+      record_delimiter: '\r\n',
+      quoted: true,
+      quoted_empty: false,
+      cast: { string: mark },
+    }),
+  );
+}
+
+/** Quotes an empty text as well; only null stays unquoted. */
+function mark(value: string): { value: string; quoted_empty: boolean } {
+  return { value, quoted_empty: true };
 }

@@ -188,14 +188,6 @@ export function madeTwice(what: string, refs: readonly EmployeeRef[]): Connector
   );
 }
 
-/**
- * The name of a request: `hire-acme~3A17-1` is the first request for the employee of our reference `acme:17`. An
- * attempt always has the same name, so that it can be handed over only once; the next one follows a rejection.
- */
-export function hireRequestId(reference: string, attempt: number): string {
-  return `hire-${encode(reference)}-${attempt}`;
-}
-
 /** The reference of a request for a new employee; undefined for other requests and other names. */
 export function referenceOf(requestId: string): string | undefined {
   const encoded = /^hire-([\w~]+)-\d+$/.exec(requestId)?.[1];

@@ -3,7 +3,6 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
 import { ConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import { normalized } from '../../in-words.ts';
@@ -108,26 +107,6 @@ function keyOf(folder: string, { name, size, changedAt }: RemoteFile): string {
 }
 
 export type Cells = Record<string, string | null>;
-
-/** RFC 4180 with a header; every value is quoted, and null is an empty unquoted cell, as Postgres' COPY reads it. */
-export function writeCsv(rows: readonly Cells[], delimiter: string): Buffer {
-  const columns = Object.keys(rows[0] ?? {});
-  const records = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
-  return Buffer.from(
-    stringify(records, {
-      delimiter,
-      record_delimiter: '\r\n',
-      quoted: true,
-      quoted_empty: false,
-      cast: { string: mark },
-    }),
-  );
-}
-
-/** Quotes an empty text as well; only null stays unquoted. */
-function mark(value: string): { value: string; quoted_empty: boolean } {
-  return { value, quoted_empty: true };
-}
 
 /** In a short file with very many records, each record takes far more memory than its bytes. */
 const MOST_RECORDS = 500_000;

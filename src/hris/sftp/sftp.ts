@@ -23,7 +23,6 @@ import { alreadyExists, fitsKey, foundBy, probed } from '../records.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
 import {
   encode,
-  hireRequestId,
   listRosters,
   madeTwice,
   type People,
@@ -444,4 +443,12 @@ function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKe
   const columns =
     by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.columns[key]?.column ?? '');
   return columns.every((column) => roster.columns.includes(column));
+}
+
+/**
+ * The name of a request: `hire-acme~3A17-1` is the first request for the employee of our reference `acme:17`. An
+ * attempt always has the same name, so that it can be handed over only once; the next one follows a rejection.
+ */
+function hireRequestId(reference: string, attempt: number): string {
+  return `hire-${encode(reference)}-${attempt}`;
 }

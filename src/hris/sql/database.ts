@@ -99,16 +99,6 @@ export function toRef(row: Row, options: SqlOptions): EmployeeRef {
   return refOf(cellText(row[options.idColumn]), cellText(row[options.numberColumn]));
 }
 
-/** Names a field instead of its column in the details of a refusal. */
-export function byField(error: ConnectorError, options: { columns: Record<string, Column> }): ConnectorError {
-  if (!error.details) return error;
-  const names = new Map(Object.entries(options.columns).map(([key, column]) => [column.column, key]));
-  const details = Object.fromEntries(
-    Object.entries(error.details).map(([column, text]) => [names.get(column) ?? column, text]),
-  );
-  return new ConnectorError({ code: error.code, action: error.action, message: error.message, details });
-}
-
 export const WRITE_MS = 15_000;
 
 /** Half of the time that a write has left: until its latest start, and again for the statement itself. */

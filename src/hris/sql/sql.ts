@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
-import { fieldDefs, lookedUp } from '../option-types.ts';
+import { fieldDefs } from '../option-types.ts';
 import type {
   DescribedField,
   Employees,
@@ -311,4 +311,9 @@ function addressInvalid({ issues }: z.ZodError): ConnectorError {
     'LANDING_OPTIONS_INVALID',
     `landing.url cannot be used: ${expected}. Correct the address, or what the reference leads to.`,
   );
+}
+
+/** Marks a text field as one that `isTaken` can look up. */
+function lookedUp(def: FieldDef): FieldDef {
+  return def.type === 'text' && def.options === undefined ? { ...def, isLookedUp: true } : def;
 }

@@ -16,7 +16,6 @@ import { cellText, readCell, readFields } from '../read-cell.ts';
 import { alreadyExists, fieldsToAmend, withoutValues } from '../records.ts';
 import {
   asText,
-  byField,
   explainSqlError,
   type Reach,
   type Row,
@@ -435,4 +434,14 @@ function selectFrom(table: RequisitionTable) {
 
 function toRequisition(row: Row, table: RequisitionTable): Requisition {
   return { id: cellText(row[table.idColumn]), ...toFields(row, table) };
+}
+
+/** Names a field instead of its column in the details of a refusal. */
+function byField(error: ConnectorError, options: { columns: Record<string, Column> }): ConnectorError {
+  if (!error.details) return error;
+  const names = new Map(Object.entries(options.columns).map(([key, column]) => [column.column, key]));
+  const details = Object.fromEntries(
+    Object.entries(error.details).map(([column, text]) => [names.get(column) ?? column, text]),
+  );
+  return new ConnectorError({ code: error.code, action: error.action, message: error.message, details });
 }

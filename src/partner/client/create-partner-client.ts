@@ -253,7 +253,7 @@ export function fingerprintOf(apiKey: string): string {
 /** Journey uploads are at most 10 MB (section 8); HR systems with a stated limit take 20. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
 
-export interface DownloadedFile {
+interface DownloadedFile {
   bytes: Buffer;
   /** Without parameters: `application/pdf`. */
   mediaType: string;

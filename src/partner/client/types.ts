@@ -59,7 +59,7 @@ type Arguments<E extends AnyEndpoint> =
     : [input: CallInput<E>, options?: CallOptions];
 
 /** One typed method per endpoint: the whole success body, envelope included. */
-export type Call<E extends AnyEndpoint> = (...args: Arguments<E>) => Promise<z.output<E['response']>>;
+type Call<E extends AnyEndpoint> = (...args: Arguments<E>) => Promise<z.output<E['response']>>;
 
 /** The contract tree with a method for each endpoint. */
 export type Calls<Tree> = { [Key in keyof Tree]: Tree[Key] extends AnyEndpoint ? Call<Tree[Key]> : Calls<Tree[Key]> };

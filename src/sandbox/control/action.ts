@@ -14,7 +14,4 @@ export function defineAction<Input extends z.ZodType, Result>(action: Action<Inp
   return action;
 }
 
-/** One id or several. */
-export const Ids = z.array(z.int().positive()).min(1).max(1000);
-
 export const NoInput = z.strictObject({});

@@ -38,7 +38,10 @@ import {
   setJobStatus,
   updateJob,
 } from '../records/pipelines.ts';
-import { defineAction, Ids } from './action.ts';
+import { defineAction } from './action.ts';
+
+/** One id or several. */
+const Ids = z.array(z.int().positive()).min(1).max(1000);
 
 export const customFields = {
   createCustomField: defineAction({

@@ -50,9 +50,3 @@ export function successTexts(items: readonly string[], pagination?: Record<strin
 export function limitPagination(page: number, limit: number, total: number): Record<string, number> {
   return { page, limit, total, totalPages: Math.ceil(total / limit) };
 }
-
-/** Ids as numbers or digits; any other text matches no record. */
-export function numericIds(ids: readonly (number | string)[]): number[] {
-  const numbers = ids.map((id) => (typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
-  return [...new Set(numbers.filter((id) => Number.isSafeInteger(id)))];
-}

@@ -70,7 +70,7 @@ import {
   startBatch,
 } from '../records/resumes.ts';
 import { findTeam, findUser, listTeams, listUsers, requireTeam, type User } from '../records/users.ts';
-import { type Answer, confirmation, numericIds, type OperationTree, success, successTexts } from './operation.ts';
+import { type Answer, confirmation, type OperationTree, success, successTexts } from './operation.ts';
 
 export const customFieldValues = {
   list: (ctx, { query }) => success(valuesOf(ctx, query.entityType, query.entityId).map(renderValue)),
@@ -462,4 +462,10 @@ export const jobCandidates = {
 
 function inFull(ctx: Context, jobCandidate: JobCandidate): string {
   return renderJobCandidate(ctx, jobCandidate, candidateText(ctx, jobCandidate.candidateId) ?? 'null');
+}
+
+/** Ids as numbers or digits; any other text matches no record. */
+function numericIds(ids: readonly (number | string)[]): number[] {
+  const numbers = ids.map((id) => (typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
+  return [...new Set(numbers.filter((id) => Number.isSafeInteger(id)))];
 }

@@ -18,7 +18,7 @@ interface Consent {
 }
 
 /** The hosted page's form as stored. */
-export interface ApplicationForm extends Record<string, unknown> {
+interface ApplicationForm extends Record<string, unknown> {
   candidate: Pick<Candidate, 'firstName' | 'lastName' | 'email' | 'phone'>;
   hasResume: boolean;
   consent: Consent | null;

@@ -1,4 +1,4 @@
-import { stableKey } from '../random.ts';
+import { createHash } from 'node:crypto';
 import type { SandboxState } from '../state.ts';
 
 /** One customer of the platform: everything else belongs to one. */
@@ -44,7 +44,7 @@ function toCompany(row: Row | undefined): Company | undefined {
 /** A new company with a key and some credits, and nothing else. */
 export function createCompany(state: SandboxState, name: string, apiKey?: string): Company {
   const id = state.nextId('company', 7001);
-  const key = apiKey ?? stableKey('sk_test_', state.seed, 'key', id);
+  const key = apiKey ?? stableKey(state.seed, 'key', id);
   state.run(
     'insert into companies (id, name, api_key, credits, onboarding_credits) values (?, ?, ?, ?, ?)',
     id,
@@ -93,6 +93,13 @@ function retirement(key: string): string {
 export function regenerateKey(state: SandboxState, id: number): Company {
   const old = companyById(state, id)?.apiKey;
   if (old !== undefined && old !== null) state.saveSetting(retirement(old), String(id));
-  const apiKey = stableKey('sk_test_', state.seed, 'key', id, state.nextId('key', 2));
+  const apiKey = stableKey(state.seed, 'key', id, state.nextId('key', 2));
   return updateCompany(state, id, { apiKey, keyActive: true });
+}
+
+/** A test key of section 5.2: the prefix and 22 base62 characters, the same for the same words. */
+function stableKey(...words: (string | number)[]): string {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const bytes = createHash('sha256').update(words.join('\u0000')).digest();
+  return `sk_test_${Array.from(bytes.subarray(0, 22), (byte) => alphabet[byte % 62]).join('')}`;
 }

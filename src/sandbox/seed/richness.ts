@@ -1,7 +1,7 @@
 import { candidateSections, fieldTypes, jobSections } from '../../partner/contract/custom-fields.ts';
 import type { Context } from '../context.ts';
-import { createRandom, pick, type Random } from '../random.ts';
-import { type ApplicationForm, attachApplication, formOf } from '../records/applications.ts';
+import { pick, type Random } from '../random.ts';
+import { attachApplication } from '../records/applications.ts';
 import { assign, createAssessmentFlow, currentInvite, listAssessmentFlows } from '../records/assessment-flows.ts';
 import { type Assessment, addQuestion, bucketsOf, createAssessment, listAssessments } from '../records/assessments.ts';
 import { freeSlots, listSchedules, type Schedule } from '../records/booking-schedules.ts';
@@ -16,7 +16,7 @@ import {
   setLeadStatus,
   verifiedNumbers,
 } from '../records/campaigns.ts';
-import { type Candidate, findCandidate } from '../records/candidates.ts';
+import { findCandidate } from '../records/candidates.ts';
 import { type CustomField, createCustomField, upsertValue } from '../records/custom-fields.ts';
 import {
   finishInterview,
@@ -27,63 +27,24 @@ import {
   timeOutInterview,
 } from '../records/interviews.ts';
 import { type Invite, invite, inviteOf, personOf } from '../records/invites.ts';
-import { addToJob, findJobCandidate, type JobCandidate, jobCandidateIdsIn } from '../records/job-candidates.ts';
+import { findJobCandidate, jobCandidateIdsIn } from '../records/job-candidates.ts';
 import { createOffer, openOffer, sendOffer, signOffer } from '../records/onboarding-documents.ts';
 import { defaultPipeline, type Job, setJobStatus, stageOfType } from '../records/pipelines.ts';
-import { writeScore } from '../records/rescoring.ts';
-import { OWN_RESUME } from '../records/resumes.ts';
 
-/** From this many people on, a company looks like two years of work. */
-const RICH_FROM = 30;
-const SPAN_MS = 730 * 86_400_000;
 /** Enough jobs for some to be drafts and some to be closed. */
 const JOBS_ENOUGH = 6;
 /** How many people each kind of event has happened to, and how many have custom fields. */
 const SOME = 24;
 const FILLED = 500;
-/** How many of a stage came through the hosted page; of later stages every second. */
-const APPLIED_SHARE: Record<string, number> = { SOURCED: 0, APPLIED: 0.9 };
-
 /** A company's data besides people on jobs. It has its own randomness, so people and their jobs stay the same. */
 export interface Richness {
   random: Random;
   jobs: number;
 }
 
-/** Undefined for a company with few people, which tests count one by one. */
-export function richnessOf(
-  seed: number,
-  { candidates = 0, jobs = 0 }: { candidates?: number | undefined; jobs?: number | undefined },
-): Richness | undefined {
-  return candidates < RICH_FROM ? undefined : { random: createRandom(seed), jobs };
-}
-
-/** When the nth of this many arrived: one after another for two years. */
-export function cameAt(ctx: Context, n: number, count: number): Context {
-  return { ...ctx, now: Math.floor(ctx.now - SPAN_MS * (1 - (n + 1) / count)) };
-}
-
 /** Drafts accept nobody. */
 export function seededStatus({ jobs }: Richness, n: number): { status: 'DRAFT' | 'ACTIVE' } {
   return { status: jobs >= JOBS_ENOUGH && n % 5 === 4 ? 'DRAFT' : 'ACTIVE' };
-}
-
-/** Seven in ten left a resume. */
-export function seededResume({ random }: Richness): { resume?: string } {
-  return random() < 0.7 ? { resume: OWN_RESUME } : {};
-}
-
-/** Puts a person into a job, as soon as there was one: most have applied, and most of those are scored. */
-export function addApplicant(
-  ctx: Context,
-  { random }: Richness,
-  { person, job, stageType }: { person: Candidate; job: Job; stageType: string },
-): JobCandidate {
-  const then = { ...ctx, now: Math.max(ctx.now, job.createdAt) };
-  const hasApplied = random() < (APPLIED_SHARE[stageType] ?? 0.5);
-  const added = addToJob(then, person.id, job, stageType, hasApplied ? seededForm(then, random, person) : undefined);
-  if (stageType !== 'SOURCED' && random() < 0.8) writeScore(then, added, '');
-  return added;
 }
 
 /** The history of the first people of each stage, and the company's other records. */
@@ -189,40 +150,6 @@ function seedNested(ctx: Context, candidateIds: readonly number[]): void {
     const nested = { parentEntityType: 'work_experience', parentEntityId: first.id };
     upsertValue(ctx, { customFieldId: field.id, entityType: 'candidate', entityId, ...nested, value: 'Moved house' });
   }
-}
-
-const NOTICE = ['Immediately', '2 weeks', '1 month', '3 months'];
-const ANSWERS: [string, readonly string[]][] = [
-  ['When could you start?', ['Next Monday', 'Next month', 'After my notice period']],
-  ['Do you have experience with shifts?', ['Yes, for two years', 'Only at weekends', 'Not yet']],
-  ['Why do you apply?', ['A friend works with you', 'I want to learn more', 'Your shop is near my home']],
-];
-
-/** A person's entries on the hosted page: nine in ten with consent and a resume. */
-function seededForm(ctx: Context, random: Random, person: Candidate): ApplicationForm {
-  const expected = 24_000 + Math.floor(random() * 30) * 1000;
-  return formOf(ctx, person, {
-    consent: random() < 0.9,
-    policyVersion: random() < 0.3 ? '2024-06' : '2025-01',
-    resume: random() < 0.9,
-    application: {
-      currentJobTitle: person['currentJobTitle'],
-      company: person['currentCompany'],
-      noticePeriod: pick(random, NOTICE),
-      isWillingToRelocate: random() < 0.4,
-      expectedCTC: expected,
-      currencyExpectedCTC: 'USD',
-      expectedCTCPeriod: 'YEARLY',
-      currentCTC: expected - 3000,
-      currencyCurrentCTC: 'USD',
-      currentCTCPeriod: 'YEARLY',
-      gender: person['gender'],
-      dateOfBirth: person['dateOfBirth'],
-      nationality: person['nationality'],
-      screeningQuestionAnswer: ANSWERS.map(([question, answers]) => ({ question, answer: pick(random, answers) })),
-      otherFiles: random() < 0.2 ? [{ name: 'References' }] : [],
-    },
-  });
 }
 
 const unscored = { scored: false };

@@ -1,23 +1,16 @@
 import type { Context } from '../context.ts';
-import { createRandom, type Random } from '../random.ts';
+import { createRandom, pick, type Random } from '../random.ts';
+import { formOf } from '../records/applications.ts';
 import { createSchedule, type Location, type Question } from '../records/booking-schedules.ts';
 import { createSite, setNumberVerified } from '../records/campaigns.ts';
-import { createCandidate } from '../records/candidates.ts';
+import { type Candidate, createCandidate } from '../records/candidates.ts';
 import { addToJob, type JobCandidate } from '../records/job-candidates.ts';
 import { createJob, type Job, listJobs } from '../records/pipelines.ts';
+import { writeScore } from '../records/rescoring.ts';
+import { OWN_RESUME } from '../records/resumes.ts';
 import { createTeam, createUser } from '../records/users.ts';
 import { job, person } from './people.ts';
-import {
-  addApplicant,
-  cameAt,
-  type Richness,
-  richnessOf,
-  seedEvents,
-  seededResume,
-  seededStatus,
-  seedOffers,
-  seedOutcomes,
-} from './richness.ts';
+import { type Richness, seedEvents, seededStatus, seedOffers, seedOutcomes } from './richness.ts';
 
 export interface SeedOrder {
   jobs?: number | undefined;
@@ -240,4 +233,78 @@ export function seedBooking(ctx: Context): void {
     locations: PLACES,
     questions: QUESTIONS,
   });
+}
+
+/** From this many people on, a company looks like two years of work. */
+const RICH_FROM = 30;
+
+/** Undefined for a company with few people, which tests count one by one. */
+function richnessOf(
+  seed: number,
+  { candidates = 0, jobs = 0 }: { candidates?: number | undefined; jobs?: number | undefined },
+): Richness | undefined {
+  return candidates < RICH_FROM ? undefined : { random: createRandom(seed), jobs };
+}
+
+/** How many of a stage came through the hosted page; of later stages every second. */
+const APPLIED_SHARE: Record<string, number> = { SOURCED: 0, APPLIED: 0.9 };
+
+/** Puts a person into a job, as soon as there was one: most have applied, and most of those are scored. */
+function addApplicant(
+  ctx: Context,
+  { random }: Richness,
+  { person, job, stageType }: { person: Candidate; job: Job; stageType: string },
+): JobCandidate {
+  const then = { ...ctx, now: Math.max(ctx.now, job.createdAt) };
+  const hasApplied = random() < (APPLIED_SHARE[stageType] ?? 0.5);
+  const added = addToJob(then, person.id, job, stageType, hasApplied ? seededForm(then, random, person) : undefined);
+  if (stageType !== 'SOURCED' && random() < 0.8) writeScore(then, added, '');
+  return added;
+}
+
+const NOTICE = ['Immediately', '2 weeks', '1 month', '3 months'];
+
+const ANSWERS: [string, readonly string[]][] = [
+  ['When could you start?', ['Next Monday', 'Next month', 'After my notice period']],
+  ['Do you have experience with shifts?', ['Yes, for two years', 'Only at weekends', 'Not yet']],
+  ['Why do you apply?', ['A friend works with you', 'I want to learn more', 'Your shop is near my home']],
+];
+
+/** A person's entries on the hosted page: nine in ten with consent and a resume. */
+function seededForm(ctx: Context, random: Random, person: Candidate) {
+  const expected = 24_000 + Math.floor(random() * 30) * 1000;
+  return formOf(ctx, person, {
+    consent: random() < 0.9,
+    policyVersion: random() < 0.3 ? '2024-06' : '2025-01',
+    resume: random() < 0.9,
+    application: {
+      currentJobTitle: person['currentJobTitle'],
+      company: person['currentCompany'],
+      noticePeriod: pick(random, NOTICE),
+      isWillingToRelocate: random() < 0.4,
+      expectedCTC: expected,
+      currencyExpectedCTC: 'USD',
+      expectedCTCPeriod: 'YEARLY',
+      currentCTC: expected - 3000,
+      currencyCurrentCTC: 'USD',
+      currentCTCPeriod: 'YEARLY',
+      gender: person['gender'],
+      dateOfBirth: person['dateOfBirth'],
+      nationality: person['nationality'],
+      screeningQuestionAnswer: ANSWERS.map(([question, answers]) => ({ question, answer: pick(random, answers) })),
+      otherFiles: random() < 0.2 ? [{ name: 'References' }] : [],
+    },
+  });
+}
+
+/** Seven in ten left a resume. */
+function seededResume({ random }: Richness): { resume?: string } {
+  return random() < 0.7 ? { resume: OWN_RESUME } : {};
+}
+
+const SPAN_MS = 730 * 86_400_000;
+
+/** When the nth of this many arrived: one after another for two years. */
+function cameAt(ctx: Context, n: number, count: number): Context {
+  return { ...ctx, now: Math.floor(ctx.now - SPAN_MS * (1 - (n + 1) / count)) };
 }

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'each refused delivery writes a line',
   patches: [
     {
-      file: 'src/receiver/admit.ts',
+      file: 'src/receiver/receiver.ts',
       find: '      if (silence !== undefined) {',
       replace: '      if (silence !== undefined && silence.count < 0) {',
     },
