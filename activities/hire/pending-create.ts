@@ -134,7 +134,7 @@ export async function giveBackMade({ store, ref }: HireContext, { id }: Employee
   const isDenied = asked.answer === 'create' || asked.answer === 'cancel';
   if (!isDenied || !employeeIds.includes(id) || Number(asked.answered_at) < Number(made.decided_at)) return false;
   await refuseMade(store, made, { code: TAKEN_OVER });
-  await settleCreating(store, ref, 0);
+  await settleCreating(store, ref);
   return true;
 }
 
