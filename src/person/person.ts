@@ -353,8 +353,8 @@ function nameCompany({ subject, others }: People, { candidate, company }: Events
 }
 
 /**
- * The person keeps both names, because records with the earlier one may still come. Of two hires under way, the one that
- * is making an employee keeps the person, and the other one asks.
+ * The person keeps both names, because records with the earlier one may still come. Of two hires under way, the one
+ * that is making an employee keeps the person, and the other one asks.
  */
 function merge({ subject, others }: People, { from, candidate }: Events['merge']): People {
   if (isUnknown(subject) || subject.candidates.some((one) => isSameCandidate(one, candidate)))
