@@ -119,7 +119,7 @@ export const screenings: PullStream = {
   landing: { ...required('flowId'), ...texts('jobCandidateId', 'email', 'status'), ...numbers('currentStep') },
 };
 
-/** Booked slots (section 4.8). No event reports them, and the list has no pages. */
+/** Booked slots (section 4.8). No event reports them. */
 export const bookings: PullStream = {
   kind: 'pull',
   list: contract.bookings.list as ListEndpoint,

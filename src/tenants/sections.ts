@@ -163,12 +163,13 @@ export function unknownNames({
 }: {
   [Name in NameMap]?: Overrides[Name] | undefined;
 }) {
-  const paged = allEndpoints().flatMap(({ id, list }) => (list?.paging === undefined ? [] : [id]));
-  const pagesOf = (operation: string) => (paged.includes(operation) ? [] : undefined);
+  // Also lists that the specification shows without pages: a partner may have some (G12).
+  const lists = allEndpoints().flatMap(({ id, method, list }) => (list === undefined || method !== 'GET' ? [] : [id]));
+  const pagesOf = (operation: string) => (lists.includes(operation) ? [] : undefined);
   const read = fieldsRead();
   const fieldsOf = (operation: string) => read.get(operation);
   return [
-    ...unknownIn('firstPages', firstPages, pagesOf, `a list that has pages: ${paged.join(', ')}`),
+    ...unknownIn('firstPages', firstPages, pagesOf, `a list: ${lists.join(', ')}`),
     ...unknownIn('queryNames', queryNames, queryNamesOf, 'an operation that has a query: `openapi` lists them'),
     ...unknownIn('bodyNames', bodyNames, bodyNamesOf, 'an operation that has a body: `openapi` lists them'),
     ...unknownIn('fieldNames', fieldNames, fieldsOf, `a list whose records are read: ${[...read.keys()].join(', ')}`),
@@ -204,8 +205,11 @@ function fieldsRead(): Map<string, readonly string[]> {
 
 /** Names of an operation's query parameters, paging included; undefined if the operation is unknown or takes none. */
 function queryNamesOf(operation: string): string[] | undefined {
-  const query = allEndpoints().find(({ id }) => id === operation)?.query;
-  return query instanceof z.ZodObject ? Object.keys(query.shape) : undefined;
+  const { query, list, method } = allEndpoints().find(({ id }) => id === operation) ?? {};
+  const own = query instanceof z.ZodObject ? Object.keys(query.shape) : [];
+  const ofPages = method === 'GET' && list !== undefined ? ['page', 'perPage', 'limit'] : [];
+  const names = [...own, ...(list?.paging === undefined ? ofPages : [])];
+  return names.length === 0 ? undefined : names;
 }
 
 /** Names in an operation's body, and in the records of its lists. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isConnectorError } from '../../src/errors.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
+import { unknownNames } from '../../src/tenants/sections.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder, SECRET } from './acme.ts';
 
 let dir: string;
@@ -55,9 +56,8 @@ describe('a file is refused', () => {
     ],
     [
       'for the first page of no list',
-      change('  company:', '  overrides: { firstPages: { pipelines.list: 0 } }\n  company:'),
-      'acme.yaml:6:46 "partner.overrides.firstPages.pipelines.list" is not right: expected a list that has pages: ' +
-        'jobs.list',
+      change('  company:', '  overrides: { firstPages: { pipelines.get: 0 } }\n  company:'),
+      'acme.yaml:6:45 "partner.overrides.firstPages.pipelines.get" is not right: expected a list: ' + 'pipelines.list',
     ],
     [
       'for a query name that its operation has not',
@@ -271,4 +271,12 @@ test('a directory that is missing or empty is refused with what to do', async ()
     code: 'TENANTS_UNREADABLE',
     message: expect.stringContaining('--tenants DIR'),
   });
+});
+
+test('the pages of a list that is shown without pages may be named', () => {
+  const queryNames = {
+    'bookings.list': { page: 'pageNumber', perPage: 'take' },
+    'campaigns.listLeads': { limit: 'n' },
+  };
+  expect(unknownNames({ queryNames, firstPages: { 'bookings.list': 0 } })).toEqual([]);
 });

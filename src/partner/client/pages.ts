@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import { type ListShape, valueAt } from '../contract/endpoint.ts';
@@ -27,23 +28,46 @@ import type {
 
 type Paging = NonNullable<ListShape['paging']>;
 
-/**
- * Reads a list page by page, in its own way of paging. A list without pages is one page. The answers decide the end:
- * the total, the flag, a short page, and in any case an empty page, which counts more than a total.
- *
- * A list may move while it is read. If it grows, records come again and are returned once. If its total falls or is
- * missing, records may have slipped to an earlier page: those pages are read again at the end. A server that ignores
- * the page number is refused instead of read for ever.
- */
+/** A page whose records are not read yet, and were not on a page before. */
+interface UnreadPage {
+  page: number;
+  total?: number;
+  fresh: unknown[];
+}
+
+/** Reads a list page by page; see `walkPages`. */
 export async function* readPages(
   call: CallEndpoint,
   endpoint: ListEndpoint,
   input: LooseInput,
   options: PageOptions,
 ): AsyncGenerator<Page<unknown>, void, undefined> {
+  for await (const { fresh, ...page } of walkPages(call, endpoint, input, options))
+    yield { ...page, ...readItems(endpoint.list, fresh) };
+}
+
+/**
+ * Walks through a list page by page, in its own way of paging. A list without pages is one page, unless its answer
+ * counts more records. The answers decide the end: the total, the flag, a short page, and in any case an empty page,
+ * which counts more than a total.
+ *
+ * A list may move while it is read. If it grows, records come again and are returned once. If its total falls or is
+ * missing, records may have slipped to an earlier page: those pages are read again at the end. A server that ignores
+ * the page number is refused instead of read for ever.
+ */
+async function* walkPages(
+  call: CallEndpoint,
+  endpoint: ListEndpoint,
+  input: LooseInput,
+  options: PageOptions,
+): AsyncGenerator<UnreadPage, void, undefined> {
   const { paging } = endpoint.list;
   if (paging === undefined) {
-    yield { page: 0, ...readItems(endpoint.list, rawItems(endpoint.list, await call(endpoint, input, options))) };
+    const body = await call(endpoint, input, options);
+    const fresh = rawItems(endpoint.list, body);
+    const paged = inPagesAfterAll(endpoint, body, fresh.length);
+    if (paged === undefined) yield { page: 0, fresh };
+    else yield* walkPages(call, paged, input, options);
     return;
   }
   const size = pageSize(endpoint, paging, options.size ?? askedFor(input, paging.sizeParam));
@@ -76,7 +100,7 @@ export async function* readPages(
       const body = await next(page);
       if (body === undefined) break;
       const again = takePage(reading, page, body);
-      if (again.items.length + again.unreadable.length > 0) yield again;
+      if (again.fresh.length > 0) yield again;
     }
   }
 }
@@ -117,7 +141,7 @@ interface Reading {
 }
 
 /** The records of a page that were not returned before. */
-function takePage(reading: Reading, page: number, body: unknown): Page<unknown> {
+function takePage(reading: Reading, page: number, body: unknown): UnreadPage {
   const { list } = reading.endpoint;
   const fresh = rawItems(list, body).filter((item) => {
     const { id } = idOf(list, item);
@@ -135,7 +159,32 @@ function takePage(reading: Reading, page: number, body: unknown): Page<unknown> 
       : reading.total !== undefined && total < reading.total;
   if (mayHaveFallen) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
-  return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
+  return { page, ...(total === undefined ? {} : { total }), fresh };
+}
+
+/** Where a list without pages may say that it has some after all. */
+const PLACES = ['pagination', 'data.pagination', 'data'] as const;
+
+/**
+ * The endpoint with pages, if its list has none in the specification and this answer counts more records than it shows:
+ * the pagination of some lists is not shown (G12). The names are those of the answer's family, unless the tenant's
+ * `queryNames` has others.
+ */
+function inPagesAfterAll(endpoint: ListEndpoint, body: unknown, shown: number): ListEndpoint | undefined {
+  const place = PLACES.find((path) => {
+    const said = (valueAt(body, path) ?? {}) as Record<string, unknown>;
+    return Number(said['total']) > shown || Number(said['totalPages']) > 1 || said['hasNextPage'] === true;
+  });
+  if (endpoint.method !== 'GET' || place === undefined) return undefined;
+  const paging: Paging = {
+    pageParam: 'page',
+    firstPage: 1,
+    sizeParam: valueAt(body, `${place}.limit`) === undefined ? 'perPage' : 'limit',
+    sizes: { max: 100 },
+    end: { totalAt: `${place}.total` },
+  };
+  // The first call checked the input, and the contract knows no pages here.
+  return { ...endpoint, query: z.looseObject({}), list: { ...endpoint.list, paging } };
 }
 
 /** Every record of a list, all pages. For lists known to be small; a large one is read by pages. */
@@ -314,10 +363,28 @@ export async function readRawPage(
   const answer = asked === undefined ? await fetch(page) : await pageOrEnd(asked, page, fetch, (list) => list.body);
   if (answer === undefined) return undefined;
   const { body, raw, names } = answer;
+  const paged = asked === undefined ? inPagesAfterAll(endpoint, body, raw.length) : undefined;
+  if (paged !== undefined) return readAsOnePage(call, paged, input, { page, ...options });
   if (raw.length === 0 && asked !== undefined) await assertFirstPage(asked, page, body);
   if (raw.length === 0 && page > (paging?.firstPage ?? 0)) return undefined;
   const total = paging === undefined ? undefined : totalOf(paging, body);
   return { page, ...(total === undefined ? {} : { total }), raw, ...(names === undefined ? {} : { names }) };
+}
+
+/** A list that is in pages after all, as the one page that it should be. */
+async function readAsOnePage(
+  call: CallEndpoint,
+  endpoint: ListEndpoint,
+  input: LooseInput,
+  { page, ...options }: { page: number } & CallOptions,
+): Promise<RawPage> {
+  const records: unknown[] = [];
+  for await (const { fresh } of walkPages(call, endpoint, input, options)) records.push(...fresh);
+  return { page, raw: asTexts(records) };
+}
+
+function asTexts(records: readonly unknown[]): Buffer[] {
+  return records.map((record) => Buffer.from(JSON.stringify(record)));
 }
 
 interface RawList {
@@ -333,7 +400,7 @@ function readList(call: AskedCall, answer: HttpAnswer): RawList {
   const cut = cutList(answer.body, list.itemsAt);
   if (cut !== undefined) return { body: readAnswer(call, { ...answer, body: cut.short }), raw: cut.records, names };
   const body = readAnswer(call, answer);
-  return { body, raw: rawItems(list, body).map((item) => Buffer.from(JSON.stringify(item))), names };
+  return { body, raw: asTexts(rawItems(list, body)), names };
 }
 
 const [OPEN, SEPARATOR, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];

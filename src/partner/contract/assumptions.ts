@@ -46,7 +46,7 @@ const everywhere = {
     section: '4',
     choice:
       'Pagination not shown is { page, perPage, total } beside data, and { page, limit, total, totalPages } inside ' +
-      'data for onboarding.',
+      'data for onboarding; lists shown without pages have none, and are read on if an answer counts more records.',
   },
   G13: { section: '7', choice: 'Unknown body keys are ignored everywhere but in campaigns.' },
   G14: {

@@ -263,7 +263,7 @@ export function successData<Data extends z.ZodType>(data: Data) {
 /** A list as `{ status, data: [...] }`; items stay unread, see `list` of the endpoint. */
 export function statusList(...alsoAt: string[]) {
   return z.preprocess(
-    (body: unknown) => moveList(wrapBare(body), 'data', alsoAt),
+    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', alsoAt), body),
     z.looseObject({ status: z.string(), data: z.array(z.unknown()) }),
   );
 }
@@ -316,7 +316,7 @@ export function statusKeyedPage<const Key extends string>(key: Key, ...alsoAs: s
 /** A campaign family list `{ [key]: [...], pagination? }`; `{ data: [...] }` and a bare array are read too. */
 export function keyedList<const Key extends string>(key: Key) {
   return z.preprocess(
-    (body: unknown) => intoList(body, key),
+    (body: unknown) => movePagination(intoList(body, key), body),
     z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
   );
 }
