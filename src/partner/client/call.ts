@@ -14,7 +14,15 @@ import {
 } from '../../rate-limit/rate-limit.ts';
 import type { Overrides } from '../contract/assumptions.ts';
 import { isTooLarge } from '../contract/shapes.ts';
-import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer, underOurNames } from './read-answer.ts';
+import {
+  type AskedCall,
+  isRepeatable,
+  issueText,
+  isUpsert,
+  isWrite,
+  readAnswer,
+  underOurNames,
+} from './read-answer.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 
 /** Calls an endpoint once. Returns the whole success body, or the result of `read`, or throws a ConnectorError. */
@@ -40,7 +48,11 @@ interface Connection {
   around: Around;
   beforeWrite: (() => Promise<void>) | undefined;
   cancellation: () => AbortSignal | undefined;
+  /** How this partner takes the ids of those whose values are set. */
+  entityIds: EntityIds;
 }
+
+type EntityIds = 'text' | 'number';
 
 /** One partner account: its connections, its queues, its rate limit. */
 export function createCaller(
@@ -66,6 +78,7 @@ export function createCaller(
     around: options.around ?? ((_operation, run) => run()),
     beforeWrite: options.beforeWrite,
     cancellation: options.cancellation ?? (() => undefined),
+    entityIds: 'text',
   };
   // A queue for each priority, so that a live call never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = {
@@ -92,13 +105,53 @@ interface Asked {
   read: ReadAnswer;
 }
 
+/**
+ * Sends the call. The form of an entityId is not shown (F13, G17): where text is refused, a number is sent, and the
+ * other way round.
+ */
 async function callOnce(
+  connection: Connection,
+  asked: Asked,
+  options: CallOptions,
+): Promise<{ status: number; body: unknown }> {
+  const { entityIds } = connection;
+  try {
+    return await sendOnce(connection, asked, options, entityIds);
+  } catch (error) {
+    if (!isPerhapsEntityId(asked.endpoint, error)) throw error;
+    const other = entityIds === 'text' ? 'number' : 'text';
+    const answered = await sendOnce(connection, asked, options, other);
+    connection.entityIds = other;
+    return answered;
+  }
+}
+
+function isPerhapsEntityId(endpoint: AnyEndpoint, error: unknown): boolean {
+  if (!isUpsert(endpoint) || !isConnectorError(error) || error.status !== 400) return false;
+  const fields = error.details?.['fields'] as readonly string[] | undefined;
+  return fields?.some((name) => name.endsWith('ntityId')) ?? true;
+}
+
+const numbered: ReadonlySet<string> = new Set(['entityId', 'parentEntityId']);
+
+function withEntityIds(body: unknown, form: EntityIds): unknown {
+  if (form === 'text') return body;
+  if (Array.isArray(body)) return body.map((entry) => withEntityIds(entry, form));
+  const asNumber = (value: unknown) => (/^\d+$/.test(String(value)) && !isTooLarge(value) ? Number(value) : value);
+  return Object.fromEntries(
+    Object.entries(body as Fields).map(([key, value]) => [key, numbered.has(key) ? asNumber(value) : value]),
+  );
+}
+
+async function sendOnce(
   connection: Connection,
   { endpoint, input, priority, requestId, read }: Asked,
   options: CallOptions,
+  entityIds: EntityIds,
 ): Promise<{ status: number; body: unknown }> {
   const { pool, overrides, onObserved, rateLimit, beforeWrite } = connection;
-  const request = buildRequest(overrides, endpoint, input);
+  const body = isUpsert(endpoint) ? withEntityIds(input.body, entityIds) : input.body;
+  const request = buildRequest(overrides, endpoint, { ...input, body });
   const idempotent = isRepeatable(endpoint);
   const signal = options.signal ?? (idempotent ? connection.cancellation() : undefined);
   const send = async (): Promise<HttpAnswer> => {

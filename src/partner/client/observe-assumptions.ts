@@ -32,7 +32,7 @@ const judges = {
   C18: ['jobCandidates.bulkFetch', keepsTheOrder],
   STAGE: ['jobCandidates.bulkFetch', showsNoStage],
   STAGED: ['assuming', showsOneApplication],
-  F12: ['customFieldValues.upsertBulk', (seen) => Array.isArray(valueAt(seen.body, 'data'))],
+  F12: ['customFieldValues.upsertBulk', answersWithList],
   F13: ['customFieldValues.list', (seen) => isTypeOf('string', first(seen, 'data')?.['entityId'])],
   O2: ['onboarding.setExternalStatus', isTaken],
   O6: ['onboarding.listCandidates', filtersByReference],
@@ -84,6 +84,11 @@ function keyFailureIs401({ answer, body }: Seen): boolean | undefined {
 function isTaken({ answer }: Seen): boolean | undefined {
   if (answer.status < 300) return true;
   return answer.status === 400 ? false : undefined;
+}
+
+/** A refusal shows no answer to a write. */
+function answersWithList({ answer, body }: Seen): boolean | undefined {
+  return answer.status < 300 ? Array.isArray(valueAt(body, 'data')) : undefined;
 }
 
 function keepsTheOrder({ input, body }: Seen): boolean | undefined {

@@ -471,10 +471,14 @@ const upserts = new Set(['customFieldValues.upsert', 'customFieldValues.upsertBu
  */
 export function isRepeatable(endpoint: AnyEndpoint): boolean {
   if (endpoint.costsCredit === true || notRepeatable.has(endpoint.id)) return false;
-  return repeatableMethods.has(endpoint.method) || endpoint.chunk !== undefined || upserts.has(endpoint.id);
+  return repeatableMethods.has(endpoint.method) || endpoint.chunk !== undefined || isUpsert(endpoint);
+}
+
+export function isUpsert({ id }: AnyEndpoint): boolean {
+  return upserts.has(id);
 }
 
 /** True for calls that change something at the partner; a POST that fetches many records by id does not. */
 export function isWrite(endpoint: AnyEndpoint): boolean {
-  return endpoint.method !== 'GET' && (endpoint.chunk === undefined || upserts.has(endpoint.id));
+  return endpoint.method !== 'GET' && (endpoint.chunk === undefined || isUpsert(endpoint));
 }

@@ -392,7 +392,7 @@ const candidateReadings = {
   F10: { section: '4.5', choice: 'An empty bulk array is 400.' },
   F11: { section: '4.5', choice: 'value null clears (the value is stored as null); "" is stored for text types.' },
   F12: { section: '4.5', choice: 'Upsert answers the value, bulk the array of values in order.' },
-  F13: { section: '2.5', choice: 'entityId is given as text; a number is read too.' },
+  F13: { section: '2.5', choice: 'entityId is text; a number is read too, and sent where text is refused.' },
   F14: {
     section: '2.5',
     choice: 'number as digits in text is accepted; a date must be YYYY-MM-DD; a checkbox must be a boolean.',

@@ -29,6 +29,10 @@ const listHired = (partner: PartnerClient) => partner.jobCandidates.listByStageT
 const findEnrolment = (partner: PartnerClient) => partner.onboarding.listCandidates({ query: { externalRef: 'ours' } });
 const writeStatus = (partner: PartnerClient) =>
   partner.onboarding.setExternalStatus({ params: { onboardingCandidateId: 'oc' }, body: { status: 'hired' } });
+const writeValue = (partner: PartnerClient) =>
+  partner.customFieldValues.upsertBulk({
+    body: [{ customFieldId: 'cf', entityType: 'candidate', entityId: '7', value: 'x' }],
+  });
 
 type Call = Parameters<typeof shown>[1];
 
@@ -52,6 +56,9 @@ test.each<[string, Call, ReturnType<Script>, boolean[]]>([
   ['G12', findEnrolment, data({ candidates: [], pagination: { total: 0 } }), [true]],
   ['G12', findEnrolment, data({ candidates: [], total: 0 }), [false]],
   ['O15', getCandidate, data({ onboardingCandidateId: 'oc', enrolledAt: '2026-01-01T00:00:00Z' }), [false]],
+  ['F12', writeValue, data([{ id: 1 }]), [true]],
+  ['F12', writeValue, data({ saved: 1 }), [false]],
+  ['F12', writeValue, { status: 400, json: { error: { code: 'INVALID_REQUEST' } } }, []],
   ['O2', writeStatus, data({}), [true]],
   ['O2', writeStatus, { status: 400, json: { error: { code: 'INVALID_REQUEST' } } }, [false]],
   ['O2', writeStatus, { status: 404, json: { error: { code: 'NOT_FOUND' } } }, []],
