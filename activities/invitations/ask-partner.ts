@@ -1,7 +1,7 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { isNotShown } from '../../src/partner/client/read-answer.ts';
-import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
+import { type InviteBatch, InviteOutcome } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { Pipeline } from '../../src/partner/contract/pipelines.ts';
 import { forgetWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
@@ -164,12 +164,11 @@ export async function askPartner(
 }
 
 /** One person's outcome in a batch of invitations. */
-type Entry = NonNullable<InviteBatch['results']>[number];
 
 /** Undefined until the partner has handled the entry. */
 export function outcomeOf(
   { in_doubt: inDoubt }: InvitationRow,
-  { status, reason }: Entry,
+  { status, reason }: InviteOutcome,
 ): { state: 'invited' | 'refused'; code: string | null } | undefined {
   const told = String(status).toLowerCase();
   if (told === 'invited') return { state: 'invited', code: null };
@@ -184,15 +183,33 @@ export function outcomeOf(
  */
 export function entryOf(
   row: InvitationRow,
-  entries: readonly Entry[],
+  entries: readonly InviteOutcome[],
   asked: readonly InvitationRow[],
-): Entry | undefined {
+): InviteOutcome | undefined {
   const named = entries.find(({ externalRef }) => externalRef === referenceOf(row));
   if (named !== undefined || asked.length === 0) return named;
   const meant = entries.find(({ jobCandidateId: id }) => String(id) === row.job_candidate_id);
   if (meant !== undefined || entries.length !== asked.length) return meant;
   const entry = entries[asked.findIndex(({ candidate_id: id }) => id === row.candidate_id)];
   return (entry?.externalRef ?? entry?.jobCandidateId ?? undefined) === undefined ? entry : undefined;
+}
+
+/** The outcomes of a batch, as a list: the optional query of section 4.6 may be about pages. */
+const outcomes = {
+  ...contract.assessments.getInviteBatch,
+  list: { itemsAt: 'data.results', item: InviteOutcome, idKey: 'externalRef', idAlso: 'jobCandidateId' },
+};
+
+/** Every outcome of a batch of so many people. */
+export async function outcomesOf(
+  partner: PartnerClient,
+  input: { params: { assessmentId: string; batchId: string } },
+  { results, totalCount }: InviteBatch,
+  people: number,
+): Promise<readonly InviteOutcome[]> {
+  const shown = results ?? [];
+  if (shown.length >= (totalCount ?? people)) return shown;
+  return (await partner.readAll(outcomes, input)).items;
 }
 
 /**

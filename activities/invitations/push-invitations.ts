@@ -1,7 +1,6 @@
 import { type ConnectorError, isConnectorError, rejected } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
-import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
@@ -49,6 +48,7 @@ import {
   moveOn,
   nameOf,
   outcomeOf,
+  outcomesOf,
   readFlow,
   readFlows,
   referenceOf,
@@ -156,14 +156,15 @@ async function askBatch(
 ): Promise<void> {
   const { deps, connection, key } = context;
   const [{ assessment_id: assessmentId } = { assessment_id: '' }] = rows;
-  const shown = await ifShown(connection.partner.assessments.getInviteBatch({ params: { assessmentId, batchId } }));
-  const batch: InviteBatch | undefined = shown?.data;
+  const { partner } = connection;
+  const input = { params: { assessmentId, batchId } };
+  const batch = (await ifShown(partner.assessments.getInviteBatch(input)))?.data;
   if (batch === undefined) {
     if (!isGuess) await settleInvitations(deps.store, rows, { state: 'sent', in_doubt: 1 });
     return;
   }
-  const entries = batch.results ?? [];
   const asked = isGuess ? [] : inOrder(await readInvitationsBatch(deps.store, key.tenantId, batchId));
+  const entries = await outcomesOf(partner, input, batch, asked.length);
   const isOver = !isGuess && String(batch.status).toLowerCase() === 'completed';
   for (const row of rows) {
     const entry = entryOf(row, entries, asked);

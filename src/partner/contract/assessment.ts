@@ -214,6 +214,15 @@ export const InviteResult = z
   .looseObject({ jobCandidateId: JobCandidateId.nullish(), emailAddress: Email.nullish() })
   .meta({ id: 'InviteResult' });
 
+export const InviteOutcome = z.looseObject({
+  status: openEnum(['invited', 'skipped', 'failed']).nullish(),
+  jobCandidateId: JobCandidateId.nullish(),
+  emailAddress: Email.nullish(),
+  externalRef: z.string().nullish(),
+  reason: z.unknown().optional(),
+});
+export type InviteOutcome = z.infer<typeof InviteOutcome>;
+
 /** Per-entry outcomes in request order; the name of their list is not shown (A4). */
 export const InviteBatch = z.preprocess(
   (batch: unknown) => withResults(batch),
@@ -225,17 +234,7 @@ export const InviteBatch = z.preprocess(
       successCount: LooseNumber.nullish(),
       failedCount: LooseNumber.nullish(),
       skippedCount: LooseNumber.nullish(),
-      results: z
-        .array(
-          z.looseObject({
-            status: openEnum(['invited', 'skipped', 'failed']).nullish(),
-            jobCandidateId: JobCandidateId.nullish(),
-            emailAddress: Email.nullish(),
-            externalRef: z.string().nullish(),
-            reason: z.unknown().optional(),
-          }),
-        )
-        .nullish(),
+      results: z.array(InviteOutcome).nullish(),
     })
     .meta({ id: 'InviteBatch' }),
 );
