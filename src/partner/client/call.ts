@@ -49,7 +49,7 @@ interface Connection {
   beforeWrite: (() => Promise<void>) | undefined;
   cancellation: () => AbortSignal | undefined;
   /** How this partner takes the ids of those whose values are set. */
-  entityIds: EntityIds;
+  entityIds: { form: EntityIds; isTaken: boolean };
 }
 
 type EntityIds = 'text' | 'number';
@@ -78,7 +78,7 @@ export function createCaller(
     around: options.around ?? ((_operation, run) => run()),
     beforeWrite: options.beforeWrite,
     cancellation: options.cancellation ?? (() => undefined),
-    entityIds: 'text',
+    entityIds: { form: 'text', isTaken: false },
   };
   // A queue for each priority, so that a live call never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = {
@@ -107,27 +107,36 @@ interface Asked {
 
 /**
  * Sends the call. The form of an entityId is not shown (F13, G17): where text is refused, a number is sent, and the
- * other way round.
+ * other way round, until this partner has taken one of them.
  */
 async function callOnce(
   connection: Connection,
   asked: Asked,
   options: CallOptions,
 ): Promise<{ status: number; body: unknown }> {
-  const { entityIds } = connection;
-  try {
-    return await sendOnce(connection, asked, options, entityIds);
-  } catch (error) {
-    if (!isPerhapsEntityId(asked.endpoint, error)) throw error;
-    const other = entityIds === 'text' ? 'number' : 'text';
-    const answered = await sendOnce(connection, asked, options, other);
-    connection.entityIds = other;
+  if (!isUpsert(asked.endpoint)) return sendOnce(connection, asked, options);
+  const { form, isTaken } = connection.entityIds;
+  const sendAs = async (entityIds: EntityIds) => {
+    const body = withEntityIds(asked.input.body, entityIds);
+    const answered = await sendOnce(connection, { ...asked, input: { ...asked.input, body } }, options);
+    connection.entityIds = { form: entityIds, isTaken: true };
     return answered;
+  };
+  try {
+    return await sendAs(form);
+  } catch (error) {
+    if (isTaken || clears(asked.input.body) || !isPerhapsEntityId(error)) throw error;
+    return sendAs(form === 'text' ? 'number' : 'text');
   }
 }
 
-function isPerhapsEntityId(endpoint: AnyEndpoint, error: unknown): boolean {
-  if (!isUpsert(endpoint) || !isConnectorError(error) || error.status !== 400) return false;
+/** A value of null may be refused for itself (F11). */
+function clears(body: unknown): boolean {
+  return [body].flat().some((entry) => (entry as Fields)['value'] === null);
+}
+
+function isPerhapsEntityId(error: unknown): boolean {
+  if (!isConnectorError(error) || error.status !== 400) return false;
   const fields = error.details?.['fields'] as readonly string[] | undefined;
   return fields?.some((name) => name.endsWith('ntityId')) ?? true;
 }
@@ -147,11 +156,9 @@ async function sendOnce(
   connection: Connection,
   { endpoint, input, priority, requestId, read }: Asked,
   options: CallOptions,
-  entityIds: EntityIds,
 ): Promise<{ status: number; body: unknown }> {
   const { pool, overrides, onObserved, rateLimit, beforeWrite } = connection;
-  const body = isUpsert(endpoint) ? withEntityIds(input.body, entityIds) : input.body;
-  const request = buildRequest(overrides, endpoint, { ...input, body });
+  const request = buildRequest(overrides, endpoint, input);
   const idempotent = isRepeatable(endpoint);
   const signal = options.signal ?? (idempotent ? connection.cancellation() : undefined);
   const send = async (): Promise<HttpAnswer> => {

@@ -47,6 +47,16 @@ describe('the id of whose value is set, whose form is not shown', () => {
     expect(await asked()).toEqual([body, numbers, numbers]);
   });
 
+  test('is not sent in another form once the partner has taken one', async () => {
+    let taken = 0;
+    const { partner, seen } = await scriptedPartner(() =>
+      (taken += 1) === 1 ? { json: { status: 'success', data: [] } } : refused(),
+    );
+    await partner.customFieldValues.upsertBulk({ body });
+    expect(await errorOf(partner.customFieldValues.upsertBulk({ body }))).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(seen.map((one) => one.body)).toEqual([body, body]);
+  });
+
   test('is not sent again where the partner refuses something else', async () => {
     const { partner, seen } = await scriptedPartner(() => refused({ '0.value': 'is no option' }));
     expect(await errorOf(partner.customFieldValues.upsertBulk({ body }))).toMatchObject({ code: 'INVALID_REQUEST' });
