@@ -25,7 +25,6 @@ import {
   type Verb,
 } from '../operator/tenants.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
-import { countEnrolments } from '../store/enrolments.ts';
 import type { Store } from '../store/open-store.ts';
 import { viewRateLimits } from '../store/rate-limits.ts';
 import { type ActName, type Asked, addAct, addPage, askedScope, type ConsoleApp, mayDo } from './acts.ts';
@@ -57,10 +56,9 @@ export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
     const store = c.get('store');
     const overview = await readOverview(store, [], [tenantId]);
     const now = Date.parse(overview.at);
-    const [figures, answered, credits, observed] = await Promise.all([
+    const [figures, answered, observed] = await Promise.all([
       readFigures(store, [tenantId], now),
       readAnswered(store, tenantId, now),
-      countEnrolments(store, tenantId, now - CREDITS_MS),
       listObservedHires(store, tenantId),
     ]);
     const [line] = overview.tenants;
@@ -70,7 +68,7 @@ export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
       tenantId,
       html`${noticeOf(c, NOTICES)}<div id="tenant-part" data-live>
 ${standsPart(line, overview, figures.get(tenantId))}
-${section('figures', 'In numbers', figuresPart(line, figures.get(tenantId), { answered, credits }))}
+${section('figures', 'In numbers', figuresPart(line, figures.get(tenantId), answered))}
 </div>
 ${observed.length === 0 ? '' : section('observed', 'Hired while it only observed', observedPart(c, line, observed))}
 ${section('acts', 'What you can do', actsPart(c, line))}`,
@@ -162,18 +160,10 @@ person.</p>`
 )}`;
 }
 
-const CREDITS_MS = 30 * 86_400_000;
-
 function figuresPart(
   { tenantId, hires, alarms }: TenantLine,
   figures: TenantFigures | undefined,
-  {
-    answered,
-    credits: { ever, lately },
-  }: {
-    answered: Awaited<ReturnType<typeof readAnswered>>;
-    credits: Awaited<ReturnType<typeof countEnrolments>>;
-  },
+  answered: Awaited<ReturnType<typeof readAnswered>>,
 ): Html {
   const name = encodeURIComponent(tenantId);
   const state = (of: keyof TenantLine['hires']): Cell =>
@@ -184,7 +174,6 @@ function figuresPart(
     ['hired before go-live', state('before-go-live')],
     ['left, cancelled or kept', html`${state('left')}, ${state('cancelled')}, ${state('kept')}`],
     ['hires begun in the last 24 hours', begunCell(figures?.begun ?? [])],
-    ['credits spent on enrolments', `${ever.toLocaleString('en')}, ${lately.toLocaleString('en')} in the last 30 days`],
     ['hiring platform answered', ago(answered.partner)],
     ['HR system answered', ago(answered.hris)],
     ['last webhook', ago(figures?.webhookMs, 'none known')],

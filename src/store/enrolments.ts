@@ -46,21 +46,6 @@ export async function beginNextEnrolment(store: Store, key: HireRef, nth: number
   );
 }
 
-/** How many enrolments were made, each for a credit: ever, and since a time. Those of erased people are forgotten. */
-export async function countEnrolments(
-  { kysely }: Store,
-  tenantId: string,
-  since: number,
-): Promise<{ ever: number; lately: number }> {
-  const { ever, lately } = await kysely
-    .selectFrom('intents')
-    .select(({ fn }) => [fn.countAll().as('ever'), fn.countAll().filterWhere('decided_at', '>=', since).as('lately')])
-    .where(has({ tenant_id: tenantId, outcome: sql.lit<'done'>('done') }))
-    .where('verb', 'like', 'enrol:%')
-    .executeTakeFirstOrThrow();
-  return { ever: Number(ever), lately: Number(lately) };
-}
-
 export interface CreditNumbers {
   required: number | null;
   available: number | null;

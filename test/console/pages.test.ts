@@ -111,23 +111,6 @@ test('a tenant says that it observes, when each side was last heard, and what is
   expect(text).not.toMatch(/no webhooks|No webhook of/);
 });
 
-test('a tenant says how many credits its enrolments spent, ever and lately', async () => {
-  const { store, signIn } = await openConsole();
-  const outcomes = { '1': 'done', '2': 'done', '3': 'refused', '4': 'absent' } as const;
-  for (const [jobCandidateId, outcome] of Object.entries(outcomes)) {
-    const hire = { ...HIRE, jobCandidateId };
-    await insertHires(store, [{ ...hire, state: 'open' }]);
-    for (const verb of ['enrol:1', 'create-employee']) {
-      const intent = await openIntent(store, { ...hire, verb, attempt: 1, pinned: {}, budgetMs: 1 });
-      if (intent !== undefined) await decideIntent(store, intent, outcome, null);
-    }
-  }
-  const longAgo = store.kysely.updateTable('intents').set({ decided_at: 1 }).where('job_candidate_id', '=', '1');
-  await longAgo.execute();
-  const { text } = await (await signIn()).get('/tenants/acme');
-  expect(text).toContain('<dt>credits spent on enrolments</dt><dd>2, 1 in the last 30 days</dd>');
-});
-
 test('the list of hires says whom each one waits for', async () => {
   const { store, holdId, signIn } = await withHold();
   const others = { '1': 'onboard', '2': 'await-credits', '3': 'employ', '4': 'employ', '5': 'write-back' } as const;
