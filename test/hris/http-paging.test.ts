@@ -264,7 +264,7 @@ async function openListed(pageOf: (page: number) => unknown[]) {
 
 test('positions and lists that have no id at the place of an employee are read to their end', async () => {
   const row = (at: number) => ({ code: `s${at}`, name: `Site ${at}`, position: { no: at }, title: `Cook ${at}` });
-  const hris = await openListed((page) => (page > 2 ? [] : [row(page)]));
+  const hris = await openListed((page) => (page < 1 || page > 2 ? [] : [row(page)]));
   expect((await hris.requisitions?.listOpen(signal))?.map(({ id }) => id)).toEqual(['1', '2']);
   expect((await hris.lists?.read('sites', signal))?.map(({ id }) => id)).toEqual(['s1', 's2']);
 });
@@ -281,7 +281,8 @@ test.for([
 });
 
 test('a heading on each page is no page given again', async () => {
-  const hris = await openListed((page) => (page > 3 ? [] : [{ name: 'Heading' }, { code: `s${page}`, name: 'x' }]));
+  const rowsOf = (page: number) => [{ name: 'Heading' }, { code: `s${page}`, name: 'x' }];
+  const hris = await openListed((page) => (page < 1 || page > 3 ? [] : rowsOf(page)));
   expect((await hris.lists?.read('sites', signal))?.map(({ id }) => id)).toEqual(['s1', 's2', 's3']);
 });
 
@@ -353,3 +354,57 @@ test.for(PAGINGS.flatMap((paging) => ORDERS.map((order) => [paging, ...order] as
     expect(await find()).toMatchObject({ kind: 'one', ref: { id: unseen } });
   },
 );
+
+test.for([
+  ['a total', { staff: FIRST, total: 37 }, {}],
+  ['a total beside them, as in GraphQL', { data: { team: { staff: FIRST, totalCount: 2 } } }, {}],
+  ['a next page, as in GraphQL', { data: { team: { staff: FIRST, pageInfo: { hasNextPage: true } } } }, {}],
+  ['a total in a header', { staff: FIRST }, { 'x-total-count': '2' }],
+] as const)('a list with %s beyond what it shows proves nothing without paging', async ([, body, headers]) => {
+  const text = definitionOf('{ by: link }').replace(', paging: { by: link }', '');
+  const nested = 'data' in body ? text.replace('items: staff', 'items: data.team.staff') : text;
+  const open = (answer: Answer) => openKestrel(nested, answer, { token: 'x' });
+  const hris = await open((_asked, say) => say(200, body, headers));
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: false });
+});
+
+test('a total that counts what the list shows, or what a record has, is no further page', async () => {
+  const text = definitionOf('{ by: link }').replace(', paging: { by: link }', '');
+  const one = { ...FIRST[0], total: 5_000, next: 'a promotion' };
+  const hris = await openKestrel(text, (_asked, say) => say(200, { staff: one, count: 1 }), { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted: true });
+});
+
+test.for([
+  ['others', SECOND, false],
+  ['the same people', FIRST, true],
+  ['nobody', [], true],
+] as const)('pages from 1 prove absence unless the page before them has others: %s', async ([, zeroth, trusted]) => {
+  const asked: string[] = [];
+  const answer: Answer = ({ url = '' }, say) => {
+    const page = /page=(\d)/.exec(url)?.[1] ?? '';
+    asked.push(page);
+    return say(200, { staff: page === '1' ? FIRST : page === '0' ? zeroth : [] });
+  };
+  const text = definitionOf('{ by: page }', 'query: { page: "{page.number}" }, ');
+  const hris = await openKestrel(text, answer, { token: 'x' });
+  expect(await hris.employees.find(LATE, signal)).toEqual({ kind: 'none', trusted });
+  expect(asked).toEqual(['1', '2', '0']);
+});
+
+test.for([
+  ['{ "data": null, "errors": [{}] }', undefined],
+  ['{ "data": { "team": null } }', undefined],
+  ['{ "data": { "team": { "staff": [{ "wrong": {} }] } } }', undefined],
+  ['{ "data": { "team": { "staff": [] } } }', { kind: 'none', trusted: true }],
+] as const)('a list in brackets is empty only if the answer has one: %s', async ([body, found]) => {
+  const list = 'items: "[data.team.staff.node[kind != \'guest\']]"';
+  const text = definitionOf('{ by: link }').replace('items: staff, paging: { by: link }', list);
+  const hris = await openKestrel(text, (_asked, say) => say(200, JSON.parse(body)), { token: 'x' });
+  const looked = hris.employees.find(LATE, signal);
+  if (found !== undefined) return expect(await looked).toEqual(found);
+  expect(await refusal(looked)).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    message: expect.stringContaining('find.all.items'),
+  });
+});

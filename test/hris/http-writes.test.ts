@@ -264,6 +264,32 @@ test.each([
   expect(await asked.catch((error: unknown) => error)).toMatchObject(expected);
 });
 
+test.for([
+  ['a job', 'job-7', { code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown', message: /"create\.ticket" and "pending"/ }],
+  ['the employee', '42', undefined],
+] as const)('the id in a 202 is that of %s', async ([, id, refused]) => {
+  const definition = definitionOf('merge', '{ title: { at: title } }').replace(
+    'record: { id: id',
+    'record: { reference: reference, id: id',
+  );
+  const found = 'find: { reference: { get: /staff, query: { reference: "{value}" }, trusted: true } }\n';
+  let made: object[] = [];
+  const hris = await openKestrel(
+    definition.replace(/^find: .*\n/m, found),
+    ({ method, url = '' }, say) => {
+      if (method === 'GET')
+        return url.startsWith('/staff/42') ? say(200, made[0]) : say(url[6] === '/' ? 404 : 200, []);
+      made = [{ id: '42', reference: '17:1' }];
+      return say(202, { id });
+    },
+    { token: 'x' },
+  );
+  const create = hris.employees.create({ title: 'Cook' }, '17:1', write);
+  if (refused === undefined) return expect(await create).toMatchObject({ kind: 'created', ref: { id } });
+  const { message, ...facts } = refused;
+  expect(await refusal(create)).toMatchObject({ ...facts, message: expect.stringMatching(message) });
+});
+
 test('an option of the tenant file is written by "set" to a new employee and to a known one', async () => {
   const sent: unknown[] = [];
   const definition = definitionOf('merge', `{ ${PHONE} }`)

@@ -21,6 +21,7 @@ const FIELDS = { givenName: 'Ana', familyName: 'Reyes', userName: 'areyes', emai
 async function open(
   user: Json | undefined,
   shown: (version: number) => Json = () => ({}),
+  id = 'u1',
 ): Promise<{ hris: HrisConnection; user: () => Json }> {
   let held = user;
   let version = 1;
@@ -31,8 +32,8 @@ async function open(
     if (asked.url?.startsWith('/Users?') === true)
       return say(200, held === undefined ? { totalResults: 0 } : { totalResults: 1, Resources: [held] });
     if (asked.method === 'POST') {
-      held = { ...given, id: 'u1' };
-      return say(201, undefined, { location: '/Users/u1' });
+      held = { ...given, id };
+      return say(201, undefined, { location: `/Users/${encodeURIComponent(id)}` });
     }
     if (asked.method === 'GET') return say(200, { ...held, ...shown(version) }, tag);
     if (asked.headers['if-match'] === undefined) return say(428, {});
@@ -69,10 +70,13 @@ test('a header that a web server makes by itself is no version where the record 
   expect(user()).toMatchObject({ title: 'Chef' });
 });
 
-test('a create that is answered with an address alone has its id', async () => {
-  const { hris } = await open(undefined);
-  expect(created(await hris.employees.create(FIELDS, '17:1', write))).toMatchObject({ id: 'u1' });
-});
+test.for(['u1', 'ana@example.org', 'VXNlcjox=='])(
+  'a create answered with an address alone has its id %s',
+  async (id) => {
+    const { hris } = await open(undefined, undefined, id);
+    expect(created(await hris.employees.create(FIELDS, '17:1', write))).toMatchObject({ id });
+  },
+);
 
 test('who is inactive has left, also where the server writes that as text', async () => {
   const { hris } = await open({ ...ANA, active: 'False' });

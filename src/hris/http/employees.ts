@@ -376,6 +376,14 @@ async function resultOf(
         'nobody was created, as with a login page, add a row for this status to "errors" of the definition; if the ' +
         'HR system has moved, correct hris.url.',
     );
+  // RFC 9110, section 15.3.3: 202 says that nothing is done yet, and its id may be that of a job.
+  const isLater = status === 202 && record.reference !== undefined;
+  if (isLater && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
+    throw unclear(
+      `${creating.what} was answered 202, and nobody with our reference is at its id, which may be that of ` +
+        'a job. The employee is looked up before anything is sent again. Say how its outcome is asked for: ' +
+        '"create.ticket" and "pending" of the definition.',
+    );
   if (id === undefined)
     throw unclear(
       `${creating.what} was answered ${status} without the id of an employee. The employee is looked up before ` +

@@ -75,13 +75,27 @@ export function compileExpression(text: string): Expression {
   };
 }
 
+/** The names at the beginning of a list that JSONata makes in brackets: `[data.staff[left = null]]`. */
+const MADE_OF = /^\[\s*(?:\$\.)?((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)(?=\s*[[\].^@#])/;
+
 /**
  * Reads a list: of items that are picked by a value (`staff[kind="person"]`) all, where a place is the first of them.
- * If no item fits, the list is empty; a list that the answer lacks is undefined.
+ * If no item fits, the list is empty; a list that the answer lacks is undefined, even if brackets would make an empty
+ * one of it: an error inside a 200 must not look like a list without anybody.
  */
 export function compileList(text: string): Expression {
   const path = plainPath(text);
-  return path === undefined ? compileExpression(text) : (input) => readPath(input, path, true);
+  if (path !== undefined) return (input) => readPath(input, path, true);
+  const evaluate = compileExpression(text);
+  const made = plainPath(MADE_OF.exec(text)?.[1] ?? '');
+  return made === undefined ? evaluate : (input) => (leadsToList(input, made) ? evaluate(input) : undefined);
+}
+
+function leadsToList(value: unknown, path: readonly PathStep[]): boolean {
+  if (Array.isArray(value)) return value.length === 0 || value.some((item) => leadsToList(item, path));
+  const [step, ...rest] = path;
+  if (step === undefined || !('name' in step)) return value !== undefined && value !== null;
+  return leadsToList(memberOf(value, step.name), rest);
 }
 
 const FUNCTIONS =

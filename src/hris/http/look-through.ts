@@ -289,7 +289,8 @@ const PARTIAL = {
     'ended before its total',
     '"first" may be wrong; if the total counts records that the list leaves out, remove "total"',
   ],
-  first: ['names a further page', 'it must say how that is asked for'],
+  first: ['names a further page, or a higher total', 'it must say how further pages are asked for'],
+  skipped: ['shows others on the page before the first one', 'set "first" to 0'],
   unproven: [
     'names no next page, and none when it is asked for pages of one record',
     'look for the place of the next page in an answer; name "total" or "size", or use {page.size} in the request',
@@ -311,12 +312,8 @@ interface Page {
   end: PageEnd | undefined;
 }
 
-/**
- * `whole`: nothing was left out. `moved`: records were deleted or sorted anew meanwhile, so others may have been left
- * out. `unproven`: no page of the list names a next one, perhaps because the definition looks in the wrong place.
- * `counted`: a total counts only its page. `first`: the list has pages, and the definition does not say so.
- */
-type PageEnd = 'whole' | 'repeated' | 'short' | 'moved' | 'unproven' | 'counted' | 'first';
+/** `whole`: nothing was left out. `moved`: records were deleted or sorted anew meanwhile. */
+type PageEnd = 'whole' | 'moved' | keyof Omit<typeof PARTIAL, 'long'>;
 
 const MOST_PAGES = 200;
 
@@ -344,7 +341,7 @@ async function* readPages(
     });
     const items = await read(answer);
     let next: NextPage | PageEnd =
-      paging === undefined ? endOf(answer) : await nextPlace(answer, plan, { paging, items, count, number });
+      paging === undefined ? endOf(answer, items) : await nextPlace(answer, plan, { paging, items, count, number });
     if ((next === 'unproven' || next === 'counted') && paging !== undefined) {
       // Asked for pages of one record, a system shows where it names the next one, and what its total counts.
       const short = await ask({ 'page.size': 1 }).catch(unlessRefused);
@@ -354,12 +351,18 @@ async function* readPages(
           : short === undefined || ((await toldTotal(short, paging)) ?? items.length) >= items.length;
       if (isProof) next = 'whole';
     }
-    // A record on a second page was pushed over the border by one that is on no page now, or will not be read; or it
-    // was edited, and those after it moved up, one of them to a page that was read before.
-    const known = await Promise.all(items.map((item) => (stamp === undefined ? id(item) : undefined)));
-    const ids = known.flatMap((one) => idOf(one) ?? []);
-    isMoved ||= ids.some((one) => idsBefore.has(one));
+    // A record on a second page was pushed over the border by one that is on no page now, or those after it moved up.
+    const idsIn = async (list: unknown[]): Promise<string[]> =>
+      (await Promise.all(list.map(id))).flatMap((one) => idOf(one) ?? []);
+    const ids = await idsIn(items);
+    isMoved ||= stamp === undefined && ids.some((one) => idsBefore.has(one));
     for (const one of ids) idsBefore.add(one);
+    if (next === 'whole' && paging?.first === 1 && /^(page|offset)$/.test(paging.by) && !paging.totalIn) {
+      // Nothing else tells that the HR system counts from 0, so that a page was never asked for.
+      const zeroth = ask({ 'page.offset': 0, 'page.number': 0 }).then(read);
+      const earlier = await zeroth.then(idsIn, () => []);
+      if (earlier.some((one) => !idsBefore.has(one))) next = 'skipped';
+    }
     if (isMoved && next === 'whole') next = 'moved';
     const shown = JSON.stringify(await markOf(items, id, stamp));
     const isRepeated = items.length > 0 && shown === before;
@@ -413,7 +416,7 @@ async function nextPlace(
     const isShort = items.length < (paging.fixed ?? 2);
     // A list of one page has no Link header (RFC 8288), unless the answer names its next page elsewhere.
     const isStandard = paging.by === 'link' && (paging.next ?? paging.header) === undefined;
-    const isOnlyPage = isStandard && endOf(answer) === 'whole';
+    const isOnlyPage = isStandard && endOf(answer, items) === 'whole';
     if (next === undefined && total === undefined && number === 1 && !isShort && !isOnlyPage) return 'unproven';
   } else {
     // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
@@ -435,13 +438,24 @@ async function toldTotal(answer: Answer, paging: Paging): Promise<number | undef
 
 /** `nextCursor`, `@odata.nextLink`, `has_more`: how HR systems say that there is another page, in lower case. */
 const NEXT = /^(next(page|cursor|link|url|href|token|recordsurl|pagetoken)?|(has)?more(records)?|hasnext(page)?)$/;
+const TOTAL = /^(x?total(count|results|items|elements|records)?|count)$/;
 
-/** Whether an answer that is read as the whole list is only its first page. */
-function endOf({ headers, body }: Answer): PageEnd {
-  const parts = Array.isArray(body) ? [] : [body, ...Object.values(body ?? {}).filter((part) => !Array.isArray(part))];
-  const named = parts.flatMap((part) => Object.entries(typeof part === 'object' && part !== null ? part : {}));
-  const isNamed = named.some(([key, value]) => NEXT.test(key.toLowerCase().replaceAll(/odata|[^a-z]/g, '')) && value);
-  return isNamed || nextTarget(headers['link'] ?? '') !== undefined ? 'first' : 'whole';
+/** Whether an answer that is read as the whole list is only its first page: it names another, or a higher total. */
+function endOf({ headers, body }: Answer, items: readonly unknown[]): PageEnd {
+  const around = membersAround({ body }, items);
+  const longest = Math.max(items.length, ...around.map(([, value]) => (Array.isArray(value) ? value.length : 0)));
+  const isFirst = [...around, ...Object.entries(headers)].some(([key, value]) => {
+    const letters = key.toLowerCase().replaceAll(/odata|[^a-z]/g, '');
+    return TOTAL.test(letters) ? Number(value) > longest : NEXT.test(letters) && value;
+  });
+  return isFirst || nextTarget(headers['link'] ?? '') !== undefined ? 'first' : 'whole';
+}
+
+/** What stands around the records of an answer, at most as deep as in GraphQL: `data.staff.pageInfo.hasNextPage`. */
+function membersAround(part: unknown, items: readonly unknown[], depth = 5): [string, unknown][] {
+  const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);
+  if (!isObject || items.includes(part) || depth === 0) return [];
+  return Object.entries(part).flatMap((one) => [one, ...membersAround(one[1], items, depth - 1)]);
 }
 
 /** The next page that an answer names, by a cursor or an address; or that it names the end; undefined if neither. */
