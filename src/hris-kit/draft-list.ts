@@ -21,7 +21,7 @@ interface DraftList {
   notes: string[];
 }
 
-export const SIZE = /^(limit|count|pagesize|perpage|size|top|pagelimit)$/;
+export const SIZE = /^(limit|take|count|pagesize|perpage|size|top|pagelimit)$/;
 const OFFSET = /^(offset|startindex|skip|start|startat)$/;
 const PAGE = /^page(number|index)?$/;
 const CURSOR = /^(cursor|after|token|pagetoken|pagecursor|nexttoken|continuationtoken)$/;

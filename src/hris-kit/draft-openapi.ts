@@ -225,7 +225,7 @@ class Drafter {
       const values = listOf(schema['enum']);
       made[key] = withoutUndefined({
         at,
-        type: names.length > 0 ? undefined : fieldType(schema),
+        type: names.length > 0 ? undefined : fieldType(schema, key),
         required: required && schema['default'] === undefined ? true : undefined,
         maxLength: typeof schema['maxLength'] === 'number' ? schema['maxLength'] : undefined,
         options: values.length > 0 && names.length === 0 ? values.map(String) : undefined,
@@ -383,7 +383,8 @@ class Drafter {
     const answer = this.#document.wrapped(this.#document.answerOf(create));
     if (Object.keys((answer.schema['properties'] as Json | undefined) ?? {}).length > 0)
       return answer.name === undefined ? {} : { item: `body.${spelled([answer.name])}` };
-    if (this.#document.answerHeaders(create).includes('location')) return { id: "$split(headers.location, '/')[-1]" };
+    if (this.#document.answerHeaders(create).includes('location'))
+      return { id: "$decodeUrlComponent($split(headers.location, '/')[-1])" };
     if (create !== undefined) this.#note('"create.id": the document does not show the answer to a create');
     return {};
   }
@@ -437,12 +438,14 @@ class Drafter {
   }
 }
 
-function fieldType(schema: Json): string | undefined {
+function fieldType(schema: Json, key: string): string | undefined {
   const type = typeOf(schema);
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'boolean') return 'boolean';
   if (type === 'array') return 'list';
-  return schema['format'] === 'date' ? 'date' : undefined;
+  // Many generators write a day as a time.
+  const isDay = schema['format'] === 'date' || (schema['format'] === 'date-time' && /^(start|birth)Date$/.test(key));
+  return isDay ? 'date' : undefined;
 }
 
 function keyOf(parts: readonly string[], taken: Json): string {

@@ -85,10 +85,14 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
   if (!does('filter')) {
     const { all } = definition.find;
     definition.find = { all };
-    definition.record = { ...definition.record };
-    delete definition.record['reference'];
     delete definition['changes'];
-    notes.push('"find": the server cannot filter, so every search reads everybody, and our reference is not stored');
+    notes.push('"find": the server cannot filter, so every search reads everybody, as does each create');
+  }
+  const { cursor, index } = (config['pagination'] ?? {}) as Json;
+  if (cursor === true && index !== true) {
+    const { find, changes } = definition;
+    definition.find = Object.fromEntries(Object.entries(find).map(([by, list]) => [by, byCursor(list as Json)]));
+    if (changes !== undefined) definition['changes'] = byCursor(changes as Json);
   }
   for (const name of ['update', 'terminate', 'rehire']) {
     const { patch: path, as, headers, ...others } = definition[name] as Json;
@@ -96,12 +100,20 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
     // A PUT that names a version is refused where there is none.
     definition[name] = { ...call, ...(does('etag') && { headers }), ...others };
   }
-  if (!does('etag'))
-    notes.push('the server has no versions: an amendment is compared with a reading directly before it');
+  if (does('etag')) definition['remove'] = { ...(own['remove'] as Json), headers: { 'if-match': '*' } };
+  else notes.push('the server has no versions: an amendment is compared with a reading directly before it');
   definition['fields'] = fieldsOf(own['fields'] as Json, schemas, names);
   notes.push('"trusted": find.reference trusts an empty answer; try it with `hirebridge hris test`');
   notes.push('whether the server assigns employee numbers: if not, write back the id (writeBack.employeeId: id)');
   return { definition, notes };
+}
+
+/** RFC 9865: the first page is asked for by an empty cursor, so it stands in the path. */
+function byCursor({ paging, query, ...list }: Json): Json {
+  if (paging === undefined) return { ...list, ...(query !== undefined && { query }) };
+  const { startIndex: _start, ...others } = query as Json;
+  const pages = { by: 'cursor', size: 100, next: 'nextCursor' };
+  return { ...list, get: '/Users?cursor={page.cursor}', query: others, paging: pages };
 }
 
 /** Our fields that the server has, and those of its extensions. */

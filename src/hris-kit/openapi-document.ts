@@ -116,7 +116,8 @@ export class OpenApiDocument {
 
   /** A schema merged with all schemas that it is composed of. */
   schema(value: unknown, depth = 0): Json {
-    const schema = this.deref(value);
+    const told = this.deref(value);
+    const schema = 'const' in told ? { ...told, enum: [told['const']] } : told;
     const first = (of: unknown): unknown[] =>
       listOf(of)
         .filter((part) => typeOf(this.deref(part)) !== 'null')
@@ -250,7 +251,8 @@ export function listOf(value: unknown): unknown[] {
 }
 
 export function typeOf(schema: Json): string {
-  const { type } = schema;
+  // ASP.NET leaves out the type of an enumeration.
+  const { type = typeof listOf(schema['enum'])[0] } = schema;
   if (Array.isArray(type)) return String(type.find((one) => one !== 'null'));
-  return typeof type === 'string' ? type : '';
+  return typeof type === 'string' && type !== 'undefined' ? type : '';
 }

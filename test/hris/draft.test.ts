@@ -11,6 +11,7 @@ import { draftFromScim } from '../../src/hris-kit/draft-scim.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { GENERATED, json, query } from './generated-documents.ts';
+import { startKestrel } from './open-kestrel.ts';
 import { refusal } from './profile.ts';
 import { SCIM_TOKEN, type ScimServer, startScimServer } from './scim-server.ts';
 
@@ -225,6 +226,51 @@ test('a SCIM server without the enterprise extension gives a definition that loa
   expect(definition['find']).toHaveProperty('reference');
   expect(notes.join('\n')).toContain('no employee numbers');
   bare.close();
+});
+
+test('a SCIM server with cursors, versions and no filters keeps our reference', async () => {
+  const config = { patch: { supported: true }, etag: { supported: true }, pagination: { cursor: true, index: false } };
+  const url = await startKestrel(({ url: asked }, say) => say(200, asked === '/Schemas' ? { Resources: [] } : config));
+  const { definition } = await draftFromScim(url, { token: SCIM_TOKEN, allowPrivate: true });
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition).toMatchObject({
+    record: { reference: 'externalId' },
+    // RFC 9865: an empty cursor asks for the first page.
+    find: { all: { get: '/Users?cursor={page.cursor}', paging: { by: 'cursor', next: 'nextCursor' } } },
+    remove: { headers: { 'if-match': '*' } },
+  });
+  expect(JSON.stringify(definition)).not.toContain('startIndex');
+});
+
+test('days written as times, enumerations without a type and fixed values (ASP.NET, NestJS) are seen', () => {
+  const { '/companies/{company}/employees/{number}': item } = DOCUMENT.paths;
+  const { properties } = PERSON;
+  const person = {
+    ...PERSON,
+    required: ['$type'],
+    properties: {
+      ...properties,
+      $type: { const: 'employee' },
+      hired_on: { type: 'string', format: 'date-time' },
+      status: { enum: ['Active', 'Terminated'] },
+    },
+  };
+  const many = { properties: { items: { type: 'array', items: person } } };
+  const paths = {
+    '/employees': {
+      get: { parameters: [query('take'), query('page')], responses: { 200: json(many) } },
+      post: { requestBody: json(person), responses: { 201: json(person) } },
+    },
+    '/employees/{id}': { ...item, get: { responses: { 200: json(person) } } },
+  };
+  const { definition } = draftFromOpenApi(JSON.stringify({ ...DOCUMENT, paths }));
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition).toMatchObject({
+    record: { former: 'status = "Terminated"' },
+    fields: { startDate: { at: 'hired_on', type: 'date' } },
+    find: { all: { query: { take: '{page.size}', page: '{page.number}' } } },
+    create: { set: { '`$type`': 'employee' } },
+  });
 });
 
 test('`hris init` writes what loads, says what is missing, and overwrites nothing', async () => {
