@@ -81,7 +81,7 @@ export function definitionUnderTest({ definition, options, values, noNumbers = f
     ...hris,
     count,
     stop,
-    powers: powersOf({ definition, options, hris, open: openAt, below: opened[0].below }),
+    powers: powersOf({ definition, options, hris, open: openAt, of: opened[0] }),
   };
   const lacks = {
     ...LACKS,
@@ -211,7 +211,8 @@ function profileOf(
   const nameField = name ?? fields.find((field) => field.required && isFree(field));
   const edits = fields.filter((field) => field !== nameField && isFree(field) && isEditable(field));
   const own = edits.filter(({ below }) => below === undefined);
-  const edit = own.find((one) => besideIn(own, one) !== undefined) ?? own[0] ?? edits[0];
+  const kept = record.reference === undefined ? [] : [{ key: 'record.reference', path: record.reference }];
+  const edit = [kept, own].flatMap((all) => own.find((one) => besideIn(all, one)) ?? [])[0] ?? own[0] ?? edits[0];
   const beside = edit && besideIn(own, edit);
   if (nameField === undefined || edit === undefined)
     throw rejected(
@@ -237,6 +238,7 @@ function profileOf(
     missing: missing === undefined ? {} : { [missing.key]: null },
     ...(record.number === undefined ? {} : { number: /./ }),
     refuses: [],
+    ...(edit.empty === 'omit' && { empties: false }),
     ...(isProven('email') ? {} : { foldsCase: false }),
     ...(search.email?.trusted === 'ascii' && everybody === undefined ? { foldsEveryLetter: false } : {}),
     findsPersons: has('birthDate') && isNamed && exists('person'),
@@ -248,7 +250,10 @@ function profileOf(
 }
 
 /** Another field in the same object: a system that takes the object as a whole loses it when only one is written. */
-function besideIn(fields: readonly FieldPlan[], { key, path }: FieldPlan): FieldPlan | undefined {
+function besideIn<Field extends Pick<FieldPlan, 'key' | 'path'>>(
+  fields: readonly Field[],
+  { key, path }: Pick<FieldPlan, 'key' | 'path'>,
+): Field | undefined {
   const within = (of: FieldPlan['path']): string => JSON.stringify(of.slice(0, -1));
   return path.length < 2 ? undefined : fields.find((one) => one.key !== key && within(one.path) === within(path));
 }
@@ -294,15 +299,14 @@ function anyOf({ type, options, values }: FieldPlan): FieldValue {
 const BELOW = /^below\..*\.(create|update)$/;
 
 interface Played {
-  /** How many records are below an employee. */
-  below: ((id: string) => Promise<number>) | undefined;
+  of: OpenDefinition;
   definition: HttpDefinition;
   options: CommonOptions;
   hris: Pick<HrisUnderTest, 'profile' | 'adapter' | 'second'>;
   open(url: string): HrisConnection;
 }
 
-function powersOf({ definition, options, hris, open, below }: Played): Partial<Powers> {
+function powersOf({ definition, options, hris, open, of: { below, everybody } }: Played): Partial<Powers> {
   const { origin, pathname } = new URL(options.url);
   const base = pathname.replace(/\/+$/, '');
   const openAt = async (url: string): Promise<HrisConnection> => open(`${url.replace(/\/$/, '')}${base}`);
@@ -319,6 +323,7 @@ function powersOf({ definition, options, hris, open, below }: Played): Partial<P
       isBelow: ({ purpose = '' }) => BELOW.test(purpose),
     }),
     ...(moved && below && { below: { edit: { [moved.key]: 'Moved' }, count: below } }),
+    ...(everybody && { everybody }),
     busy: spell(429),
     revoke: spell(401),
     ...(updating.isConditional && { staleUpdate: (id: string) => staleUpdate(origin, openAt, hris, id) }),
@@ -437,6 +442,7 @@ const LACKS: Partial<Record<Need, string>> = {
   emails: 'the definition has no field "email", or no search for it',
   persons: 'the definition has no birth date, or no search for it',
   required: 'no field is required',
+  empties: 'the definition leaves an empty value out (empty: omit)',
   pending: 'the definition has no "pending"',
   finished: 'the definition has no "pending"',
 };

@@ -35,6 +35,8 @@ export interface HrisProfile {
   findsEmails?: boolean;
   findsNames?: boolean;
   findsNumbers?: boolean;
+  /** False if a value that it has cannot be removed again. */
+  empties?: boolean;
   /** Keys whose empty result proves nothing and must not be trusted. */
   provesNothing?: readonly ('reference' | 'number' | 'email' | 'person')[];
   /** An intermediary decodes every body as text, so files must be ASCII. */
@@ -104,6 +106,8 @@ export interface Powers {
   };
   /** A field in a record below the employee, its new value, and how many such records somebody has. */
   below: { edit: EmployeeFields; count(id: string): Promise<number> };
+  /** The ids in the list of everybody, by which a search without a hit proves absence. */
+  everybody(): Promise<string[]>;
   /** A custom field: its name in `describe`, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };
 }
@@ -169,6 +173,7 @@ const OF_PROFILE = {
   emails: { entry: 'findsEmails', offers: ({ findsEmails }: HrisProfile) => findsEmails !== false },
   names: { entry: 'findsNames', offers: ({ findsNames }: HrisProfile) => findsNames !== false },
   byNumber: { entry: 'findsNumbers', offers: ({ findsNumbers }: HrisProfile) => findsNumbers !== false },
+  empties: { entry: 'empties', offers: ({ empties }: HrisProfile) => empties !== false },
   required: { entry: 'missing', offers: ({ missing }: HrisProfile) => Object.keys(missing).length > 0 },
 } as const;
 
@@ -239,6 +244,12 @@ export function cellOf(one: HrisCase, hris: HrisUnderTest): HrisCell {
 
 export function referenceOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
   return profile.reference?.(tag) ?? `27:${tag}`;
+}
+
+/** What no write of fields may change: our reference, if reads always show it. */
+export function keptOf(hris: HrisUnderTest, tag: string): { reference?: string } {
+  const { mayHideReference } = hris.adapter.capabilities;
+  return offers(hris, 'reference') && mayHideReference !== true ? { reference: referenceOf(hris, tag) } : {};
 }
 
 export function emailOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {

@@ -25,6 +25,7 @@ const profile: HrisProfile = {
   refuses: [],
   foldsEveryLetter: true,
   findsPersons: false,
+  empties: false,
 };
 
 let server: EntraServer;
@@ -63,6 +64,7 @@ describeHris('entra', () =>
       },
     },
     lacks: {
+      empties: 'a job ignores empty values, or else clears all that an upload leaves out',
       files: 'a user of a directory has no files',
       stored: 'a user of a directory has no files',
       webhooks: 'Microsoft Graph asks for its webhooks to be ordered and renewed, which a definition cannot say',

@@ -9,6 +9,7 @@ import {
   expectFit,
   type HrisCase,
   type HrisUnderTest,
+  keptOf,
   keyOf,
   offers,
   overWire,
@@ -154,7 +155,8 @@ async function rehires(hris: HrisUnderTest): Promise<void> {
   const fields = hris.profile.employee('rehired', startDate === undefined ? {} : { startDate: '2026-03-01' });
   for (const _twice of [1, 2]) await employees.rehire?.(ref.id, fields, write);
   await eventually(isFormer, false, shown(hris), 'that they are former');
-  expectFit(await employees.read(ref.id, signal), { ref, fields }, 'the employee');
+  const expected = { ref, fields, ...keptOf(hris, 'rehired') };
+  expectFit(await employees.read(ref.id, signal), expected, 'the employee');
   expectFit(await hris.count(), before, 'the number of employees');
 }
 

@@ -7,7 +7,9 @@ import {
   expectFound,
   type HrisCase,
   type HrisUnderTest,
+  keyOf,
   offers,
+  power,
   referenceOf,
   shown,
   signal,
@@ -22,6 +24,7 @@ export const finding: readonly HrisCase[] = [
   { name: 'find by e-mail', needs: ['emails'], run: findsByEmail },
   { name: 'find by name and birth date', needs: ['persons'], run: findsPerson },
   { name: 'find by name where one side has no birth date', needs: ['names'], run: findsNamesakes },
+  { name: 'who is yet to begin is found, and is no former employee', run: findsBeginners },
   { name: 'an e-mail in other case is the same e-mail', needs: ['emails'], run: foldsEmail },
   { name: 'who is not there is "none", trusted where the filter can prove it', run: findsNobody },
   { name: 'an e-mail beyond ASCII that is not found proves nothing', needs: ['emails'], run: doubtsLetters },
@@ -40,6 +43,18 @@ async function findsByReference(hris: HrisUnderTest): Promise<void> {
   if (hris.adapter.capabilities.mayHideReference === true) return;
   const told = async (): Promise<unknown> => (await hris.adapter.employees.read(ref.id, signal))?.reference;
   await eventually(told, key.value, shown(hris), 'the reference that a read shows');
+}
+
+/** Most people are hired before their first day, and many systems show only who is at work today. */
+async function findsBeginners(hris: HrisUnderTest): Promise<void> {
+  // Some systems have no first day.
+  if (hris.profile.employee('beginner')['startDate'] === undefined) return;
+  const startDate = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const ref = await employ(hris, 'beginner', { startDate });
+  const key = keyOf(hris, 'beginner');
+  if (key !== undefined) await expectFound(hris, key, ref, 'who is found before the first day');
+  const told = async (): Promise<unknown> => (await hris.adapter.employees.read(ref.id, signal))?.former ?? false;
+  await eventually(told, false, shown(hris), 'whether somebody yet to begin is a former employee');
 }
 
 async function findsByNumber(hris: HrisUnderTest): Promise<void> {
@@ -138,4 +153,21 @@ async function doubtsLetters({ adapter, profile }: HrisUnderTest): Promise<void>
     { kind: 'none', ...(trusted === undefined ? {} : { trusted }) },
     'who is found',
   );
+}
+
+/** Only for definitions with a list of everybody. */
+export const listing: readonly HrisCase[] = [
+  { name: 'the list of everybody is whole, and stays so when somebody is made', run: listsEverybody },
+];
+
+/** A list of the newest, or of a few, would show each test employee and leave out who was made long ago. */
+async function listsEverybody(hris: HrisUnderTest): Promise<void> {
+  const list = power(hris, 'everybody');
+  const before = await list();
+  const ref = await employ(hris, 'listed');
+  const has = async (): Promise<boolean> => (await list()).includes(ref.id);
+  await eventually(has, true, shown(hris), 'whether the list of everybody has who was just made');
+  const now = new Set(await list());
+  const gone = before.filter((id) => !now.has(id));
+  expectFit(gone.length, 0, 'the number of people whom the list of everybody lost when somebody was made');
 }

@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert';
+import { isConnectorError } from '../../errors.ts';
 import {
   create,
   emailOf,
@@ -8,6 +9,7 @@ import {
   expectFound,
   type HrisCase,
   type HrisUnderTest,
+  keptOf,
   offers,
   power,
   referenceOf,
@@ -22,12 +24,14 @@ import {
 export const writing: readonly HrisCase[] = [
   { name: 'create: an id, a number of the HRIS, and every field as it was sent', run: creates },
   { name: 'create again with the same key', needs: ['reference'], run: createsAgain },
+  { name: 'a second person with the same address takes nobody over', run: createsNamesake },
   { name: 'two connections create 20 people at once', run: createsAtOnce },
   { name: 'two concurrent creates of one key', needs: ['reference', 'uniqueReference'], run: createsOnce },
   { name: 'hostile strings come back unchanged, or are refused', run: keepsHostileTexts },
   { name: 'a payload of 400 fields', needs: ['wide'], run: writesManyFields },
   { name: 'bad values are refused by field, without the value', needs: ['required'], run: refusesBadValues },
   { name: 'an update writes only the fields given, twice as well as once', run: updates },
+  { name: 'a field that is emptied is empty', needs: ['empties'], run: empties },
   { name: 'an update of nobody is refused', run: refusesNobody },
   { name: 'when beforeSend throws, nothing is written', run: stopsBeforeSend },
   { name: 'an aborted create is a retry when nothing was sent', run: retriesAborted },
@@ -48,6 +52,23 @@ async function createsAgain(hris: HrisUnderTest): Promise<void> {
   const again = await refusal(create(hris, 'again', { on: hris.second }));
   expectFit(again, { code: 'ALREADY_EXISTS', action: 'ignore', details: { ...ref } }, 'the second create');
   expectFit(await hris.count(), before, 'the number of employees');
+}
+
+/** Some systems take a create for an update of whoever has the address: that employee would be lost. */
+async function createsNamesake(hris: HrisUnderTest): Promise<void> {
+  const { adapter, profile } = hris;
+  const ref = await employ(hris, 'shared');
+  const second = adapter.employees
+    .create(profile.employee('shared'), referenceOf(hris, 'shared-too'), write)
+    .then((result) => settled(hris, adapter, result));
+  // Whoever refuses a second one has lost nobody.
+  const other = await second.catch((error: unknown) => {
+    if (isConnectorError(error) && error.action !== 'unknown') return undefined;
+    throw error;
+  });
+  if (other !== undefined) expectFit(other.id === ref.id, false, 'that the id of the second one is that of the first');
+  const expected = keptOf(hris, 'shared');
+  await eventually(() => adapter.employees.read(ref.id, signal), expected, shown(hris), 'the employee');
 }
 
 async function createsAtOnce(hris: HrisUnderTest): Promise<void> {
@@ -152,8 +173,21 @@ async function updates(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'update');
   await hris.adapter.employees.update(ref.id, edit, write);
   await hris.adapter.employees.update(ref.id, edit, write);
-  const fields = { ...employee('update'), ...edit };
-  await eventually(() => hris.adapter.employees.read(ref.id, signal), { ref, fields }, shown(hris), 'the employee');
+  const expected = { ref, fields: { ...employee('update'), ...edit }, ...keptOf(hris, 'update') };
+  await eventually(() => hris.adapter.employees.read(ref.id, signal), expected, shown(hris), 'the employee');
+}
+
+/** Many take null for "unchanged": what HR empties would stay. */
+async function empties(hris: HrisUnderTest): Promise<void> {
+  const { employees } = hris.adapter;
+  const ref = await employ(hris, 'emptied', hris.profile.edit);
+  const [key = ''] = Object.keys(hris.profile.edit);
+  const refused = await employees.update(ref.id, { [key]: null }, write).catch((error: unknown) => error);
+  // A required field cannot be emptied.
+  if (isConnectorError(refused) && refused.action === 'reject') return;
+  if (refused !== undefined) throw refused;
+  const value = async (): Promise<unknown> => (await employees.read(ref.id, signal))?.fields[key] ?? '';
+  await eventually(value, '', shown(hris), `${key} after it was emptied`);
 }
 
 async function refusesNobody({ adapter, profile }: HrisUnderTest): Promise<void> {

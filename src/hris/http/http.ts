@@ -158,6 +158,8 @@ export interface OpenDefinition {
   remove?: (id: string, signal: AbortSignal) => Promise<void>;
   /** How many records are below an employee; absent if the definition has none. */
   below?: (id: string) => Promise<number>;
+  /** The ids in the list of everybody; absent if the definition has none. Throws if the list is not whole. */
+  everybody?: () => Promise<string[]>;
 }
 
 /** The options that a tenant file may have beside `kind` and `connection`. */
@@ -195,19 +197,29 @@ export function openDefinition(
   const { url, allowPrivateAddress } = options;
   const own = Object.fromEntries(Object.keys(definition.options).map((key) => [`options.${key}`, options[key]]));
   const line = openDefinedLine(definition, { url, allowPrivateAddress, own, watch }, limits);
-  const { removing, below } = definition;
+  const { removing, below, everybody } = definition;
   const defined = { definition, line, own, today, readLagMs: options.readLag ?? definition.readLag ?? 0 };
   return {
     connection: connectionOf(defined),
     ...(below.length > 0 && {
       below: async (id) => Object.values(await readBelow(defined, id, AbortSignal.timeout(60_000))).flat().length,
     }),
+    ...(everybody && { everybody: () => idsOfAll(defined, everybody) }),
     ...(removing && {
       remove: async (id, signal) => {
         await line.send({ plan: removing, values: { id }, signal, accepts: [404, 410] });
       },
     }),
   };
+}
+
+async function idsOfAll(defined: Defined, plan: NonNullable<HttpDefinition['everybody']>): Promise<string[]> {
+  const call = { plan, signal: AbortSignal.timeout(300_000), priority: undefined };
+  const ids: unknown[] = [];
+  const read = (answer: Answer) => employeesIn(defined, answer, plan);
+  for await (const { items } of wholeList(defined, call, 'whoever is missing could be employed twice', read))
+    ids.push(...(await Promise.all(items.map(defined.definition.record.id))));
+  return ids.flatMap((id) => idOf(id) ?? []);
 }
 
 function connectionOf(defined: Defined): HrisConnection {
