@@ -170,7 +170,9 @@ test.each([2, 21])('a trusted search that ignores its filter and gives %i others
     expect(await refusal(find(KEYS[by], signal))).toMatchObject({
       code: 'HRIS_UNREADABLE_ANSWER',
       action: 'reject',
-      message: expect.stringMatching(new RegExp(`${many} others.*may ignore the filter.*"find\\.${by}"`)),
+      message: expect.stringMatching(
+        new RegExp(`${many} people who do not match.*may ignore the filter.*"find\\.${by}"`),
+      ),
     });
   }
   // Many are born on one day.

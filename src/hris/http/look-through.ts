@@ -4,7 +4,16 @@ import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { inRounds, isLate } from '../read-many.ts';
 import { type Expression, hasPlace, type Values } from './expression.ts';
-import { type Answer, type Call, type Defined, tooSlow, unbelievable, unreadable } from './line.ts';
+import {
+  type Answer,
+  type Call,
+  type Defined,
+  nextTarget,
+  pathFrom,
+  tooSlow,
+  unbelievable,
+  unreadable,
+} from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 
@@ -478,31 +487,4 @@ async function toldNext(answer: Answer, plan: CallPlan, paging: Paging): Promise
   if (typeof given === 'string' || typeof given === 'number') return { values: { 'page.cursor': given } };
   // Taken for the end, the rest of the list would pass for people who are not there.
   throw wrong('with a next cursor that is neither text nor a number', 'paging.next');
-}
-
-/** One link of RFC 8288, section 3: `<target>; name=value; name="value, with anything; inside"`. */
-const LINK = /<([^>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*"?)*)/g;
-const PARAMETER = /;\s*([^\s=;]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;]*)))?/g;
-
-/** The targets of all links with the relation `next`, in a header that may stand in an answer more than once. */
-function nextTarget(header: unknown): string | undefined {
-  const text = [header].flat().join(', ');
-  for (const [, target = '', parameters = ''] of text.matchAll(LINK)) {
-    // Only the first "rel" counts.
-    const rel = parameters.matchAll(PARAMETER).find(([, name = '']) => name.toLowerCase() === 'rel');
-    const words = (rel?.[2] ?? rel?.[3] ?? '').toLowerCase().split(/\s+/);
-    if (words.includes('next')) return target;
-  }
-  return undefined;
-}
-
-/**
- * The path and query that a link leads to from the path that was asked: RFC 8288, section 3.1. Leaves out the host, so
- * that no answer leads to another one. Undefined if it is no address.
- */
-function pathFrom(asked: string, target: string): string | undefined {
-  const base = `http://same.invalid${asked}`;
-  if (!URL.canParse(target, base)) return undefined;
-  const { pathname, search } = new URL(target, base);
-  return `${pathname}${search}`;
 }
