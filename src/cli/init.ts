@@ -36,6 +36,7 @@ import {
   withOwnNames,
 } from '../operator/suggest-mapping.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
+import { partnerSection } from '../tenants/schema.ts';
 import { holdsPassword, isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile } from '../yaml/yaml-file.ts';
 import { EXIT, example, pairs, placesOf, print, renderTable } from './command.ts';
@@ -168,8 +169,10 @@ interface SettledPartner {
 
 /** Tries address and key together, and asks again for the wrong one. */
 async function settlePartner(flags: Flags): Promise<SettledPartner> {
-  const isUrl = (text: string): string | undefined =>
-    /^https?:\/\/./.test(text) && URL.canParse(text) ? undefined : 'Expected an address, https://.../v1/partner.';
+  const isUrl = (text: string): string | undefined => {
+    const why = partnerSection.shape.baseUrl.safeParse(text).error?.issues[0]?.message;
+    return why && `${why.replace('expected', 'Expected')}.`;
+  };
   let { partner, apiKey } = flags;
   let before: string | undefined;
   for (;;) {

@@ -29,7 +29,8 @@ test('init on a terminal asks again where an answer is wrong, then checks and tr
   const { sandbox, cwd, init } = await setUp();
   const terminal = init();
   await terminal.answer('Address of the hiring platform', 'partner', enter);
-  await terminal.answer('Expected an address', clear, 'http://127.0.0.1:9', enter);
+  await terminal.answer('Expected the partner address', clear, 'http://127.0.0.1:9', enter);
+  await terminal.answer('Expected an address that ends in /v1/partner', clear, 'http://127.0.0.1:9/v1/partner', enter);
   await terminal.answer('Its API key', sandbox.key, enter);
   await terminal.answer('refuses connections');
   await terminal.answer('◆  Address of the hiring platform', clear, sandbox.url, enter);
