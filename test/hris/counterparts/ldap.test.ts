@@ -109,9 +109,9 @@ describe('OpenLDAP', () => {
 
   test('two people with one address are several', async () => {
     const adapter = await opened(server);
-    await adapter.employees.create(employee('shared', { familyName: 'One' }), '41:s1', write);
-    await adapter.employees.create(employee('shared', { familyName: 'Two' }), '41:s2', write);
-    const found = await adapter.employees.find({ by: 'email', value: 'shared@example.org' }, signal);
+    await adapter.employees.create(employee('twofold', { familyName: 'One' }), '41:s1', write);
+    await adapter.employees.create(employee('twofold', { familyName: 'Two' }), '41:s2', write);
+    const found = await adapter.employees.find({ by: 'email', value: 'twofold@example.org' }, signal);
     expect(found).toMatchObject({ kind: 'many', refs: [{}, {}] });
   });
 
