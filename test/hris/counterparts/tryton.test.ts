@@ -64,9 +64,9 @@ describe('Tryton', () => {
   });
 
   test('two people with one e-mail are several', async () => {
-    await adapter.employees.create(employee('shared', { name: 'One' }), '18:3', write);
-    await adapter.employees.create(employee('shared', { name: 'Two' }), '18:4', write);
-    expect(await adapter.employees.find({ by: 'email', value: 'shared@example.org' }, signal)).toMatchObject({
+    await adapter.employees.create(employee('twofold', { name: 'One' }), '18:3', write);
+    await adapter.employees.create(employee('twofold', { name: 'Two' }), '18:4', write);
+    expect(await adapter.employees.find({ by: 'email', value: 'twofold@example.org' }, signal)).toMatchObject({
       kind: 'many',
       refs: [{}, {}],
     });
