@@ -7,7 +7,7 @@ import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { clearHints, readHints } from '../../src/store/hints.ts';
+import { clearHints } from '../../src/store/hints.ts';
 import {
   documentsToTell,
   hiresDueForDocuments,
@@ -37,6 +37,7 @@ import {
   tell,
   waitFor,
 } from '../push/push-context.ts';
+import { readShownHints } from '../streams/reading.ts';
 
 interface DocumentRun extends PushContext {
   files: NonNullable<OwnHris['files']>;
@@ -51,7 +52,7 @@ interface DocumentRun extends PushContext {
  */
 export async function pushDocuments(context: PushContext): Promise<void> {
   const { store } = context.deps;
-  const hints = await readHints(store, context.key.tenantId, context.key.stream, MOST_HINTS);
+  const hints = await readShownHints(context, MOST_HINTS);
   const named = new Set(hints.map(({ recordId }) => recordId));
   const run: DocumentRun = { ...context, ...wanted(context), named };
   // Verdicts from the store, so that a repeated attempt also counts what the attempt before it delivered.

@@ -3,7 +3,7 @@ import { holdOf } from '../../src/hire/holds.ts';
 import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { clearHints, type Hint } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import {
   type Invitee,
@@ -37,6 +37,7 @@ import {
   tell,
   type Verdict,
 } from '../push/push-context.ts';
+import { readShownHints } from '../streams/reading.ts';
 import {
   askPartner,
   entryOf,
@@ -72,7 +73,7 @@ export async function pushInvitations(context: PushContext): Promise<boolean> {
       `Nobody can be invited for ${key.tenantId}: the tenant file has no section invitations. ` +
         'Add "invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }" and apply it.',
     );
-  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const hints = await readShownHints(context);
   const { waitMs, searched } = await settleOpen(context, hints);
   beat();
   const isWhole = !context.hinted || hints.some(({ recordId }) => recordId === WHOLE_LIST);

@@ -15,7 +15,7 @@ import { pushRescoring } from '../rescoring/push-rescoring.ts';
 import { pushResults } from '../results/push-results.ts';
 import { pushResumes } from '../resumes/push-resumes.ts';
 import { pushSourcing } from '../sourcing/push-sourcing.ts';
-import { type Beat, inRun } from '../streams/reading.ts';
+import { type Beat, inRun, leftHints } from '../streams/reading.ts';
 import type { PushContext } from './push-context.ts';
 
 /** Does a pass; false if it looked only at records with hints, so that what is told of others still holds. */
@@ -56,7 +56,8 @@ export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = (
       if (!(await endPushRun(deps.store, key, runId, { verdicts: [...run.verdicts.values()], isWhole })))
         return { state: 'superseded' };
       const ended = await readStream(deps.store, key);
-      return ended?.run_id === runId ? stepOf(ended) : { state: 'superseded' };
+      if (ended?.run_id !== runId) return { state: 'superseded' };
+      return { ...stepOf(ended), ...(await leftHints({ deps, key }, ended)) };
     },
   });
 }

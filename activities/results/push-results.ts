@@ -5,7 +5,7 @@ import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts'
 import { missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
-import { clearHints, readHints } from '../../src/store/hints.ts';
+import { clearHints } from '../../src/store/hints.ts';
 import { readInvitationsOf } from '../../src/store/invitations.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
@@ -25,6 +25,7 @@ import {
   type PushContext,
   tell,
 } from '../push/push-context.ts';
+import { readShownHints } from '../streams/reading.ts';
 
 /**
  * Writes results of interviews and assessment flows to custom fields of the candidate, by the tenant's rules. Values
@@ -40,7 +41,7 @@ export async function pushResults(context: PushContext): Promise<boolean> {
       `No result can reach a candidate for ${key.tenantId}: the tenant file has no section results. ` +
         'Add "results: [{ assessment: ID, take: score, customField: ID }]" and apply it.',
     );
-  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const hints = await readShownHints(context);
   // An event may name an interview but no assessment.
   const isOfAny = (id: string): boolean => id === WHOLE_LIST || recordHinted(id) !== undefined;
   const isWhole = !context.hinted || hints.some(({ recordId }) => isOfAny(recordId));

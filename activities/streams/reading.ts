@@ -3,6 +3,7 @@ import type { RowChange } from '../../src/hris/port.ts';
 import { saveConsents } from '../../src/store/consents.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { assertMayWrite } from '../../src/store/freezes.ts';
+import { readHints } from '../../src/store/hints.ts';
 import { type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import {
@@ -37,6 +38,7 @@ import {
 import { advance } from '../../src/streams/page-outcome.ts';
 import { type Parts, type RecordPage, type RowFacts, readParts } from '../../src/streams/read-page.ts';
 import { type PullStream, withTables } from '../../src/streams/stream.ts';
+import type { StreamStep } from '../../src/streams/stream-activities.ts';
 import { isLookup, type PullName, pullStreams, type StreamName } from '../../src/streams/streams.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
 import { type ActivityDeps, type Connection, keepMapping } from '../connections.ts';
@@ -71,6 +73,26 @@ export interface Reading {
   /** Records read by id, with the number of the read. */
   readById: Map<string, number>;
   beat: Beat;
+}
+
+/**
+ * The hints of a stream, oldest first, whose records the partner surely shows. A webhook may come earlier: its hint is
+ * left, and read again soon.
+ */
+export function readShownHints({ deps, key }: Pick<Reading, 'deps'> & { key: StreamKey }, limit?: number) {
+  return readHints(deps.store, key.tenantId, key.stream, limit, deps.limits.partnerLagMs);
+}
+
+/** When the hints that a run left can be read, if there are any. What comes during a run signals the workflow. */
+export async function leftHints(
+  { deps, key }: Pick<Reading, 'deps'> & { key: StreamKey },
+  run: StreamRow,
+): Promise<Pick<StreamStep, 'againInMs'>> {
+  const { partnerLagMs } = deps.limits;
+  const began = Number(run.started_at);
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const isLeft = hints.some(({ hintedAt }) => hintedAt > began - partnerLagMs && hintedAt < began);
+  return isLeft ? { againInMs: partnerLagMs } : {};
 }
 
 /** Page number in the quarantine for records that were read by id. */

@@ -83,6 +83,8 @@ export async function openPushWorld(
     connection,
     points,
     clock,
+    /** So late may the partner show a write. */
+    lag: (ms: number) => void (deps.limits.partnerLagMs = ms),
     /** Changes what the partner answers, in place, or refuses a call before it is sent. */
     partnerSays,
     once,

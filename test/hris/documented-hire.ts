@@ -61,6 +61,8 @@ export async function documentedHire(
     hire,
     served,
     clock,
+    /** So late may the partner show a write. */
+    lag: (ms: number) => void (fleet.deps.limits.partnerLagMs = ms),
     points,
     run: (runId: string, how: PassOptions = {}) => runToEnd(fleet.deps, clock, { runId, ...how }),
     /** What the partner shows of the enrolment. */

@@ -19,6 +19,7 @@ import { createCoalesced, hintStreams } from '../../../src/worker/dispatch.ts';
 import { documentedHire, hashOf } from '../../hris/documented-hire.ts';
 
 const key = { tenantId: 'acme', stream: 'documents' };
+const LAG_MS = 60_000;
 
 test('a hire ends in BambooHR, its number stands with the partner, and its documents arrive once', async () => {
   const { run, shown, stored, hire, double, served, onboardingHashes, store } = await hiredIntoBamboo();
@@ -274,6 +275,26 @@ test('an offer signed late is in the record with the pass of its event', async (
     await run(`again ${JSON.stringify(ids)}`);
     expect((await looks()) - was, JSON.stringify(ids)).toBe(more);
   }
+});
+
+test('an offer that the partner shows some time after its event is in the record soon after', async () => {
+  const { run, stored, sandbox, hire, store, clock, lag } = await hiredIntoBamboo('offers');
+  const { control } = sandbox;
+  const jobCandidateId = Number(hire.job_candidate_id);
+  const { offerId } = (await control.act('createOffer', { jobCandidateId, name: 'Offer' })) as { offerId: string };
+  await run('at the end');
+  lag(LAG_MS);
+  await addHints(store, 'acme', 'documents', [hire.job_candidate_id]);
+  clock.ahead += 1_000;
+  expect(await run('told')).toMatchObject({ counts: { created: 0 }, againInMs: LAG_MS });
+  // Only now does the partner show what the event told of.
+  await control.act('completeOffer', { offerId });
+  clock.ahead += LAG_MS;
+  const step = await run('told/1');
+  expect(step).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(step).not.toHaveProperty('againInMs');
+  expect(stored()).toHaveLength(1);
+  expect(await readHints(store, 'acme', 'documents')).toEqual([]);
 });
 
 test('a hire whose documents cannot be listed for now keeps no other hire’s documents waiting', async () => {

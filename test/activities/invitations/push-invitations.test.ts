@@ -4,6 +4,7 @@ import { inScope, patient } from '../../../activities/activity-scope.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import type { RateLimitKeeper } from '../../../src/rate-limit/rate-limit.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
+import { readHints } from '../../../src/store/hints.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { sendInvitations } from '../../../src/store/invitations.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
@@ -14,6 +15,7 @@ import { GIVE_UP_MS } from '../push-deps.ts';
 import { invitationWorld } from './invitation-world.ts';
 
 const key = { tenantId: 'acme', stream: 'invitations' };
+const LAG_MS = 60_000;
 
 test('one person whose invitation always fails keeps no other uninvited for good', async () => {
   const { once, invited, applied, clock, sandbox } = await invitationWorld();
@@ -108,6 +110,26 @@ test('a hint has only the people it names looked at, and what was hinted at agai
   await hint([id]);
   expect(await run('again', { hinted: true })).toMatchObject({ state: 'done', counts: { created: 0, unchanged: 1 } });
   expect(await invited()).toEqual({ people: 1, requests: 1 });
+});
+
+test('a person whom the partner shows in the stage some time after the webhook is invited soon after', async () => {
+  const { once, applied, invited, hint, sandbox, store, clock, lag } = await invitationWorld();
+  const [one] = await applied();
+  const jobCandidateId = Number(one?.jobCandidateDetails.id);
+  await sandbox.control.act('move', { jobCandidateIds: [jobCandidateId], stageType: 'SCREEN' });
+  lag(LAG_MS);
+  await hint([String(jobCandidateId)]);
+  clock.now += 1_000;
+  expect(await once('told', { hinted: true })).toMatchObject({ counts: { created: 0 }, againInMs: LAG_MS });
+  // Only now does the partner show what the webhook told of.
+  await sandbox.control.act('move', { jobCandidateIds: [jobCandidateId], stageType: 'APPLIED' });
+  clock.now += LAG_MS;
+  const step = await once('told/1', { hinted: true });
+  expect(step).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(step).not.toHaveProperty('againInMs');
+  await sandbox.later();
+  expect(await invited()).toMatchObject({ people: 1 });
+  expect(await readHints(store, 'acme', 'invitations')).toEqual([]);
 });
 
 test.each(REQUEST_FAULTS)('each person once, although the request meets %s', async (kind) => {

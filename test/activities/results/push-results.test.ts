@@ -12,6 +12,7 @@ import { REQUEST_FAULTS } from '../killable.ts';
 import { openPushWorld } from '../push-world.ts';
 
 const key = { tenantId: 'acme', stream: 'results' };
+const LAG_MS = 60_000;
 const WRITE = 'customFieldValues.upsertBulk';
 const LIST = 'assessments.listCandidates';
 
@@ -105,6 +106,24 @@ test('results reach the fields of the candidate, and a second pass writes nothin
   await hint([other]);
   expect(await run('none', { hinted: true })).toMatchObject({ state: 'done', counts: { updated: 0, unchanged: 0 } });
   expect(await calls(LIST)).toBe(lists + 1);
+  expect(await readHints(store, 'acme', 'results')).toEqual([]);
+});
+
+test('a score that the partner shows some time after its webhook is written soon after', async () => {
+  const { once, interview, shown, hint, sandbox, store, trio, one, clock, lag } = await resultsWorld();
+  const submissionId = await interview(trio[0]);
+  lag(LAG_MS);
+  await hint([one]);
+  clock.now += 1_000;
+  expect(await once('told', { hinted: true })).toMatchObject({ counts: { updated: 0 }, againInMs: LAG_MS });
+  // Only now does the partner show what the webhook told of.
+  await sandbox.control.act('scoreInterview', { submissionId, score: 55 });
+  await sandbox.later();
+  clock.now += LAG_MS;
+  const step = await once('told/1', { hinted: true });
+  expect(step).toMatchObject({ state: 'done', counts: { updated: 1 } });
+  expect(step).not.toHaveProperty('againInMs');
+  expect(await shown(trio[0])).toEqual([55, undefined]);
   expect(await readHints(store, 'acme', 'results')).toEqual([]);
 });
 
