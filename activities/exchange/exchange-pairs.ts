@@ -6,7 +6,7 @@ import type { Side } from '../../src/hire/hire.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { commitPairs, countMarked, forgetAllowed, type PairCounts, savePair } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, hasUndecided, settleConflicts } from '../../src/store/field-conflicts.ts';
-import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { addHints, clearHints, type Hint } from '../../src/store/hints.ts';
 import { askAnew, closeTenantHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { countPairs, findPairs, findRefusedPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
@@ -15,7 +15,7 @@ import { type Excess, judgeMissing, noJobsListed } from '../../src/streams/chang
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../connections.ts';
-import { type Beat, inRun, stopAt } from '../streams/reading.ts';
+import { type Beat, inRun, readShownHints, stopAt } from '../streams/reading.ts';
 import { forgetUnlinked, noteUnread, type ReadPair, readPairs } from './read-pairs.ts';
 import { type ExchangeContext, openContext, scopeOf } from './read-sides.ts';
 import {
@@ -64,7 +64,8 @@ export function exchangePairs(
   return inRun<ExchangeStep>(deps, input, {
     async begins() {
       const { tenantId, stream, full, mode = 'full' } = input;
-      const hints = mode === 'incremental' ? await readHints(deps.store, tenantId, stream, MOST_HINTS) : [];
+      const key = { tenantId, stream };
+      const hints = mode === 'incremental' ? await readShownHints({ deps, key }, MOST_HINTS) : [];
       // A hint without a record id asks for all pairs, so the run becomes a full run.
       const isWhole = hints.some(({ recordId }) => recordId === WHOLE_LIST);
       return { full, firstPage: 0, mode: isWhole ? 'full' : mode };
@@ -82,7 +83,7 @@ export function exchangePairs(
       if (run === undefined) return { state: 'superseded' };
       if (run.state === 'running') return stepOf(run);
       await endRun(context, run);
-      return { ...stepOf(run), ...(await leftPairs(context)) };
+      return { ...stepOf(run), ...(await leftPairs(context, run)) };
     },
   });
 }
@@ -172,7 +173,7 @@ async function lookAtPage(
  */
 async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
   const { deps, key } = context;
-  const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
+  const hints = await readShownHints(context, MOST_HINTS);
   const pairsOf = (some: readonly Hint[]) => {
     const ids = some.map(({ recordId }) => recordId);
     return findPairs(deps.store, scopeOf(context), ids);

@@ -20,11 +20,12 @@ import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../s
 import { readHints } from '../../src/store/hints.ts';
 import { countPairs, type LinkedPair, type PairEntity } from '../../src/store/linked-pairs.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/streams.ts';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
-import { stopAt } from '../streams/reading.ts';
+import { leftHints, stopAt } from '../streams/reading.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { type ExchangeContext, employeeOfPair, type HeldRecord, positionsIn, scopeOf } from './read-sides.ts';
 import {
@@ -276,7 +277,10 @@ function settlesIn({ limits }: ActivityDeps): number {
 const LONGEST_WAIT_MS = 600_000;
 
 /** When the pairs whose hints are left can be read, if any are: a write of theirs is in doubt or may not show yet. */
-export async function leftPairs({ deps, key, connection }: ExchangeContext): Promise<Pick<ExchangeStep, 'againInMs'>> {
+export async function leftPairs(context: ExchangeContext, run: StreamRow): Promise<Pick<ExchangeStep, 'againInMs'>> {
+  const { deps, key, connection } = context;
+  const early = await leftHints(context, run);
+  if (early.againInMs !== undefined) return early;
   const againInMs = Math.max(settlesIn(deps), connection.hris.capabilities.readLagMs);
   if (againInMs > LONGEST_WAIT_MS) return {};
   const [left] = await readHints(deps.store, key.tenantId, key.stream, 1);

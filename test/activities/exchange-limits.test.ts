@@ -6,7 +6,7 @@ import { type StreamName, streamNames } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { CALM } from '../convergence/calm.ts';
 import { mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
-import type { Asked, Conditions } from '../convergence/process.ts';
+import { type Asked, type Conditions, LIMITS } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { type Carried, createWorld, exchanged, exchangedPositions, type World } from '../convergence/world.ts';
 import { alarmsOf } from './alarms-of.ts';
@@ -177,6 +177,7 @@ test('hints that come one by one are counted over an hour', async () => {
   const trickle = async (one: Person): Promise<ExchangeStep> => {
     world.editPartner(one, field('city'), null);
     world.hint(one.candidateId);
+    world.clock.advance(LIMITS.partnerLagMs);
     runs += 1;
     return world.exchange(`run ${runs}`, CALM, { mode: 'incremental' });
   };
@@ -195,9 +196,9 @@ test('over more than an hour the same hints are many days and no mass', async ()
   for (const one of people.slice(0, 30)) {
     world.editPartner(one, field('city'), null);
     world.hint(one.candidateId);
+    world.clock.advance(10 * A_MINUTE);
     runs += 1;
     expect(await world.exchange(`run ${runs}`, CALM, { mode: 'incremental' })).toMatchObject({ state: 'done' });
-    world.clock.advance(10 * A_MINUTE);
   }
   expect(written()).toBe(30);
 });

@@ -5,7 +5,7 @@ import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.
 import { listHolds } from '../../src/store/holds.ts';
 import { CALM } from '../convergence/calm.ts';
 import { comparable, mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
-import type { Asked, Conditions } from '../convergence/process.ts';
+import { type Asked, type Conditions, LIMITS } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, type World } from '../convergence/world.ts';
 
@@ -204,6 +204,25 @@ test('a hint has its pair alone read, whichever side named it; one that names no
   world.hint('*');
   expect(await exchange({}, { mode: 'incremental' })).toMatchObject({ counts: { read: 3, updated: 1, unchanged: 2 } });
   expect(await valuesOf(people[2], 'costCentre')).toEqual(['CC-2', 'CC-2']);
+});
+
+test('an edit that the partner shows some time after its webhook is carried over soon after', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  await exchange();
+  world.clock.advance(120_000);
+  world.hint(person.candidateId);
+  const { partnerLagMs } = LIMITS;
+  world.clock.advance(partnerLagMs - 1);
+  const early = await world.exchange('told', CALM, { mode: 'incremental' });
+  expect(early).toMatchObject({ state: 'done', counts: { read: 0 }, againInMs: partnerLagMs });
+  // Only now does the partner show what the webhook told of.
+  world.editPartner(person, fieldOf('city'), 'Bonn');
+  world.clock.advance(partnerLagMs);
+  const step = await world.exchange('told/1', CALM, { mode: 'incremental' });
+  expect(step).toMatchObject({ state: 'done', counts: { read: 1, updated: 1 } });
+  expect(step).not.toHaveProperty('againInMs');
+  expect(await valuesOf(person, 'city')).toEqual(['Bonn', 'Bonn']);
 });
 
 test('one record is exchanged by its id on either side; an id that nobody has is left out', async () => {
