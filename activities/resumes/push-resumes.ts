@@ -6,7 +6,7 @@ import { count } from '../../src/in-words.ts';
 import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { clearHints, readHints } from '../../src/store/hints.ts';
+import { clearHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { erasedOf } from '../../src/store/person-marks.ts';
 import type { ResumeRow } from '../../src/store/push-tables.ts';
@@ -36,6 +36,7 @@ import {
   tell as tellOf,
   type Verdict,
 } from '../push/push-context.ts';
+import { readShownHints } from '../streams/reading.ts';
 
 /**
  * Makes candidates of a job from files that the customer lists, once per file and job: commits the intent, sends one
@@ -52,7 +53,7 @@ export async function pushResumes(context: PushContext): Promise<boolean> {
       `No list of resumes is configured for ${key.tenantId}. Add "resumes: { table: resumes }" to hris or ` +
         'landing of kind sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
     );
-  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const hints = await readShownHints(context);
   const run: Run = { ...context, isOutOfCredits: false };
   const named = hints.map(({ recordId }) => recordId).filter((id) => id !== WHOLE_LIST);
   const isWhole = !context.hinted || named.length < hints.length;

@@ -25,6 +25,7 @@ import { serve } from '../../http/servers.ts';
 import { openPushWorld } from '../push-world.ts';
 
 const key = { tenantId: 'acme', stream: 'resumes' };
+const LAG_MS = 60_000;
 const PDF = Buffer.from('%PDF-1.7\nA person who wants a job.\n%%EOF\n');
 const web = (name: string) => `https://files.example.com/${name}`;
 
@@ -270,6 +271,30 @@ test('a lost answer is looked up by addresses or by the batch of an event, and n
   ]);
   expect((await reasons()).size).toBe(1);
   expect(await made()).toEqual({ files: 4, requests: 2, people: 3 });
+});
+
+test('a batch shown in full some time after its event is not one in which nobody was found', async () => {
+  const { once, list, rows, made, sandbox, clock, hint, lag, partnerSays } = await resumeWorld();
+  // This partner says by its event alone that a batch is over.
+  partnerSays.change = (operation, answer) => {
+    if (operation !== 'candidates.getBatch') return;
+    const { body } = answer as { body: { status?: unknown; data?: { status?: unknown } } };
+    delete body.status;
+    delete body.data?.status;
+  };
+  list('a.pdf');
+  await once('one');
+  const [row] = await rows();
+  lag(LAG_MS);
+  await hint([String(row?.batch_id)]);
+  clock.now += 1_000;
+  expect(await once('told', { hinted: true })).toMatchObject({ state: 'done', againInMs: LAG_MS });
+  // Only now does the partner show what the event told of.
+  await sandbox.later(10_000);
+  clock.now += LAG_MS;
+  expect(await once('told/1', { hinted: true })).toMatchObject({ state: 'done' });
+  expect(await rows()).toMatchObject([{ state: 'done', code: null }]);
+  expect((await made()).people).toBe(1);
 });
 
 test('what left without an answer and is shown nowhere goes again only when a person asks', async () => {
