@@ -2,6 +2,7 @@ import {
   type ActivityOptions,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   setHandler,
   sleep,
@@ -224,7 +225,8 @@ async function followHints<Step extends { state: string; againInMs?: number }>(
       again = cameNow ? 0 : again + 1;
       asked = cameNow ? undefined : (asked ?? step);
       round += 1;
-      await (cameNow || againInMs === undefined ? hints.quiet() : hints.cameWithin(againInMs));
+      if (cameNow || againInMs === undefined) await hints.quiet();
+      else if ((await hints.cameWithin(againInMs)) && patched('heard-while-waiting')) again = 0;
     }
     if (workflowInfo().continueAsNewSuggested) await continueWith({ round, begun, again, heard: hints.came() });
   }
@@ -256,9 +258,11 @@ function listen(before = false) {
     },
     /** Waits until no more hints come, so that a burst of hints needs few calls. */
     quiet,
-    /** Waits this long, or until hints come. */
-    async cameWithin(ms: number): Promise<void> {
-      if (await condition(() => heard, ms)) await quiet();
+    /** Waits this long, or until hints come. Returns whether some came. */
+    async cameWithin(ms: number): Promise<boolean> {
+      const came = await condition(() => heard, ms);
+      if (came) await quiet();
+      return came;
     },
   };
 }

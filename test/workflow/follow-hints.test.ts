@@ -29,13 +29,19 @@ async function run(given: ExchangeStart, answers: readonly Answer[], isLong = fa
   return runOf(() => exchangeStream(given), answers, isLong);
 }
 
-async function runOf(workflow: () => Promise<unknown>, answers: readonly Answer[], isLong = false) {
+async function runOf(
+  workflow: () => Promise<unknown>,
+  answers: readonly Answer[],
+  isLong = false,
+  onWait: (ms: number, hint: () => void) => void = () => undefined,
+) {
   const calls: Call[] = [];
   const waits: number[] = [];
   const host: WorkflowHost = {
     now: () => 0,
     at: (ms, done) => {
       waits.push(ms);
+      onWait(ms, () => host.handlers.get('stream-hint')?.());
       queueMicrotask(done);
       return () => undefined;
     },
@@ -121,6 +127,20 @@ test('pairs that stay in doubt are left to the schedule after three times', asyn
   expect(calls).toHaveLength(4);
   const { ended } = await run(input, [doubt], true);
   expect(ended).toMatchObject({ carried: { round: 1, begun: false, again: 1 } });
+});
+
+test('hints that come one after the other, each while the one before waits, are all followed', async () => {
+  const hinted = { ...input, stream: 'documents' as const, hinted: true };
+  const early = { state: 'done', againInMs: 2_000 } as const;
+  const steps = [early, early, early, early, early, 'done'] as const;
+  let hints = 4;
+  const { calls } = await runOf(
+    () => pushStream(hinted),
+    steps,
+    false,
+    (ms, hint) => void (ms === early.againInMs && (hints -= 1) >= 0 && hint()),
+  );
+  expect(calls).toHaveLength(steps.length);
 });
 
 test('a pass over documents that an event began is followed by one for each event meanwhile', async () => {
