@@ -76,7 +76,8 @@ function assertReachableByTenant(url: URL): void {
   throw rejected(
     'HTTPS_REQUIRED',
     `${url.host} is given with http, which would show the key to the network. Give an https address, or allow ` +
-      'private addresses for this tenant.',
+      'private ones: allowPrivateAddress: true in the tenant file, --allow-private-address of "hris init" and ' +
+      '"hris test".',
   );
 }
 
@@ -128,6 +129,6 @@ function privateAddress(host: string): ConnectorError {
   return rejected(
     'PRIVATE_ADDRESS',
     `${host} is not an address of the public internet. Nothing was sent. Give a public address, or allow private ` +
-      'addresses for this tenant.',
+      'ones: allowPrivateAddress: true in the tenant file, --allow-private-address of "hris init" and "hris test".',
   );
 }
