@@ -18,7 +18,7 @@ import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/iden
 import { listWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { endLost } from '../../src/store/hire-states.ts';
 import { lastAnswered } from '../../src/store/holds.ts';
-import { decideIntent, latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
+import { decideIntent, latestIntent, refusalOf } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
@@ -250,7 +250,8 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   if (named !== undefined && (await hasOtherName(hire, named)))
     return held('LINK_OTHER_NAME', { jobCandidateId: hire.ref.jobCandidateId, employeeId: named.ref.id });
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
-  return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
+  const made = madeBy(creation);
+  return made === undefined ? settleLost(hire, asked) : settleMade(hire, made, asked);
 }
 
 /**
@@ -298,10 +299,10 @@ async function findOwn(hire: HireContext, candidateId: string): Promise<KnownEmp
 }
 
 /** The employee was made, or somebody in the HR system has yet to finish the create. */
-async function settleMade(hire: HireContext, { result }: OpenIntent, asked: boolean): Promise<Held | undefined> {
+async function settleMade(hire: HireContext, made: Created, asked: boolean): Promise<Held | undefined> {
   const { jobCandidateId } = hire.ref;
   try {
-    const finished = await finish(hire, JSON.parse(result ?? 'null') as Created);
+    const finished = await finish(hire, made);
     const waits =
       finished.verdict === 'pending' || isHeldAs(finished, 'EMPLOYEE_PENDING') || isHeldAs(finished, 'REQUEST_LOST');
     if (!waits) return heldOf(finished);

@@ -163,9 +163,7 @@ export async function askPartner(
   return { state: 'taken', batch_id: data.batchId };
 }
 
-/** One person's outcome in a batch of invitations. */
-
-/** Undefined until the partner has handled the entry. */
+/** One person's outcome in a batch of invitations; undefined until the partner has handled the entry. */
 export function outcomeOf(
   { in_doubt: inDoubt }: InvitationRow,
   { status, reason }: InviteOutcome,

@@ -10,7 +10,7 @@ import { createPartnerClient, type PartnerClient } from '../partner/client/creat
 import { contract } from '../partner/contract/index.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { readDefinition } from '../tenants/load-tenants.ts';
-import { partnerSection } from '../tenants/schema.ts';
+import { partnerSection, tenantFile } from '../tenants/schema.ts';
 import { holdsPassword, isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { refuse } from '../yaml/yaml-file.ts';
 import { companyShown, isActive } from './check-tenant.ts';
@@ -265,7 +265,7 @@ function mappingText({ startDate, defined, rules = {}, note }: NewTenant): strin
 
 /** @throws ConnectorError SETUP_INVALID, FILE_EXISTS if no new tenant can have this id */
 export function assertNewTenant(tenantsDir: string, tenant: string): void {
-  if (!/^[a-z0-9-]{1,40}$/.test(tenant))
+  if (!tenantFile.shape.tenant.safeParse(tenant).success)
     throw rejected(
       'SETUP_INVALID',
       'The id of a tenant has 1 to 40 characters, a to z, 0 to 9 and -. It stays for good. Choose another one.',

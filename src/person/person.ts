@@ -89,10 +89,8 @@ interface Events {
   'take-back': { tenantId: string };
   /** The hire is about to make an employee. For `forMs`, no other hire may make an employee with one of these keys. */
   create: { hire: HireRef; keys: readonly string[]; holder: string; forMs: number };
-  /**
-   * The outcome of the create is known, and reads show it after `afterMs`. `holder` limits this to that one attempt.
-   */
-  settle: { hire: HireRef; afterMs: number; holder?: string };
+  /** The outcome of the create is known. `holder` limits this to that one attempt. */
+  settle: { hire: HireRef; holder?: string };
   /** Forgets the keys that no longer make anybody wait. */
   lapse: object;
   /** The person is this employee. */
@@ -194,9 +192,7 @@ const transitions: { [Kind in keyof Events]: Transition<Kind> } = {
   }),
   'take-back': ({ subject }, { tenantId }) => ({ subject: takenBack(subject, tenantId) }),
   create,
-  settle: ({ subject }, { hire, afterMs, holder }, { now }) => ({
-    subject: settled(subject, hire, now + afterMs, holder),
-  }),
+  settle: ({ subject }, { hire, holder }, { now }) => ({ subject: settled(subject, hire, now, holder) }),
   lapse: ({ subject }, _event, facts) => ({
     subject: { ...subject, creating: subject.creating.filter((one) => isInForce(one, facts)) },
   }),

@@ -89,7 +89,7 @@ export async function giveUpEmployee(
 /** The outcome of a create of this hire is known. */
 export function settleCreating(store: Store, hire: HireRef, holder?: string): Promise<void> {
   const attempt = holder === undefined ? {} : { holder };
-  return tellCreating(store, { ...hireColumns(hire), ...attempt }, { kind: 'settle', hire, afterMs: 0, ...attempt });
+  return tellCreating(store, { ...hireColumns(hire), ...attempt }, { kind: 'settle', hire, ...attempt });
 }
 
 /** Forgets the keys of people being made, once no hire waits for them any more. */

@@ -61,7 +61,7 @@ const event: fc.Arbitrary<PersonEvent> = fc.oneof(
       forMs: fc.constantFrom(0, 50),
     }),
   },
-  fc.record({ kind: fc.constant('settle'), hire, afterMs: fc.constantFrom(0, 5) }),
+  fc.record({ kind: fc.constant('settle'), hire }),
   fc.record({ kind: fc.constant('lapse') }),
   {
     weight: 4,

@@ -166,8 +166,8 @@ describe('while somebody is made', () => {
 
   test('an attempt that stood still does not end what a later one has', () => {
     const known = person({ creating: [{ ...making('mail', own), holder: 'later' }] });
-    expect(after(known, { kind: 'settle', hire: own, holder: 'earlier', afterMs: 0 })).toEqual(known);
-    expect(after(known, { kind: 'settle', hire: own, afterMs: 0 }).creating[0]?.until).toBe(100);
+    expect(after(known, { kind: 'settle', hire: own, holder: 'earlier' })).toEqual(known);
+    expect(after(known, { kind: 'settle', hire: own }).creating[0]?.until).toBe(100);
   });
 
   test('who was made is shown after a while, and others of the keys wait for that', () => {

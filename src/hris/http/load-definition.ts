@@ -48,6 +48,7 @@ type Plan<Part, Key extends keyof Part> = Omit<Part, keyof RequestOf | Key> & Ca
 
 export type WritePlan = HttpDefinition['updating'];
 export type FieldPlan = HttpDefinition['fields'][number];
+
 /** Reads a definition; reports every problem with line and column. */
 export function loadDefinition(
   file: string,

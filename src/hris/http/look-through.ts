@@ -340,6 +340,8 @@ async function* readPages(
   const idsBefore = new Set<string>();
   let isMoved = false;
   let before = '';
+  const idsIn = async (list: unknown[]): Promise<string[]> =>
+    (await Promise.all(list.map(id))).flatMap((one) => idOf(one) ?? []);
   for (let number = 1; number <= MOST_PAGES; number += 1) {
     const ask = (size?: Values): Promise<Answer> =>
       line.send({ ...call, plan, values: { ...call.values, ...place, ...size } });
@@ -361,8 +363,6 @@ async function* readPages(
       if (isProof) next = 'whole';
     }
     // A record on a second page was pushed over the border by one that is on no page now, or those after it moved up.
-    const idsIn = async (list: unknown[]): Promise<string[]> =>
-      (await Promise.all(list.map(id))).flatMap((one) => idOf(one) ?? []);
     const ids = await idsIn(items);
     isMoved ||= stamp === undefined && ids.some((one) => idsBefore.has(one));
     for (const one of ids) idsBefore.add(one);

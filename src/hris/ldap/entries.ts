@@ -27,6 +27,7 @@ export const ID = 'entryUUID';
 export const STAMP = 'modifyTimestamp';
 /** OpenLDAP's version of an entry; others are held to the values that were read. */
 export const VERSION = 'entryCSN';
+
 export function first(row: Row, attribute: string): string | undefined {
   return row.of(attribute).find((value) => typeof value === 'string');
 }
