@@ -59,6 +59,7 @@ test('there are histories of a plain, a held and a cancelled hire, of a reconcil
       'reconcile-tenant.json',
       'sync-stream.json',
       'pull-stream.json',
+      'pull-heard.json',
       'exchange-stream.json',
       'push-stream.json',
     ]),
@@ -79,4 +80,9 @@ test('two activities swapped do not replay', async () => {
     ['await activities.finishHire(ref)', 'await activities.employ(ref)'],
   ]);
   await expect(replay(swapped, 'hire-plain.json')).rejects.toThrow(/TMPRL1100|[Nn]ondeterminism/);
+});
+
+test('a run that heard a hint while it waited does not replay without its patch', async () => {
+  const unpatched = await bundleChanged('streams.ts', [[" && patched('heard-while-waiting')", '']]);
+  await expect(replay(unpatched, 'pull-heard.json')).rejects.toThrow(/TMPRL1100|[Nn]ondeterminism/);
 });
