@@ -57,6 +57,7 @@ export async function createWorld(scenario: Scenario): Promise<World> {
     pause: (process, point) => pass(world, process, point),
     act: (name, customer, input) => act(state, name, { companyId: customer.companyId, ...input }),
     hrisWorld: {
+      findsNames: has({ scenario }, 'merged-candidates'),
       timeline,
       random,
       pause: (process, point) => pass(world, process, point),
@@ -111,6 +112,7 @@ function emptyWorld() {
     emails: new Map(),
     jobs: new Map(),
     aliases: new Map(),
+    merged: new Map(),
     gone: new Set(),
     hiredBefore: new Set(),
     names: new Map(),

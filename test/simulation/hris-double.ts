@@ -50,6 +50,8 @@ export interface HrisFaults {
 }
 
 export interface HrisWorld {
+  /** Searches by name find somebody; without it, nobody has the same name as anybody. */
+  findsNames: boolean;
   timeline: Timeline;
   random: Random;
   pause: (process: Process, point: string) => Promise<void> | undefined;
@@ -117,7 +119,10 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
   const write = <T>(options: WriteOptions, execute: () => T): Promise<T> =>
     writeTo(hris, world, process, options, AsyncLocalStorage.bind(execute));
   const employees: Employees = {
-    find: (key, signal) => readFrom(hris, world, process, signal, () => search(visible(), key, keepsReference)),
+    find: (key, signal) =>
+      readFrom(hris, world, process, signal, () =>
+        search(visible(), key, { keepsReference, findsNames: world.findsNames }),
+      ),
     read: (id, signal) =>
       readFrom(hris, world, process, signal, () => {
         const found = visible().find((one) => one.id === id);
@@ -187,13 +192,18 @@ function lastRoster(employee: Employee, now: number): { fields: EmployeeFields; 
   return employee.roster;
 }
 
-function search(employees: readonly Employee[], key: FindKey, keepsReference: boolean): Found {
+function search(
+  employees: readonly Employee[],
+  key: FindKey,
+  { keepsReference, findsNames }: { keepsReference: boolean; findsNames: boolean },
+): Found {
   const fits: Record<FindKey['by'], (one: Employee) => boolean> = {
     reference: (one) => keepsReference && key.by === 'reference' && one.reference === key.value,
     number: (one) => key.by === 'number' && one.number === key.value,
     email: (one) => key.by === 'email' && one.fields['email'] === key.value,
     person: () => false,
-    name: () => false,
+    name: ({ fields }) =>
+      findsNames && key.by === 'name' && `${fields['givenName']} ${fields['familyName']}` === key.fullName,
   };
   const refs = employees.filter(fits[key.by]).map(refOf);
   const [first, ...others] = refs;

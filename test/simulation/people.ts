@@ -1,6 +1,6 @@
 import { ApiError } from '../../src/sandbox/context.ts';
 import { drawOne, has } from './scenario.ts';
-import { type Customer, served, takes, type World } from './world.ts';
+import { type Customer, humanOf, served, takes, type World } from './world.ts';
 
 /** Somebody on a job, as the sandbox holds them. */
 export interface Applicant {
@@ -70,6 +70,7 @@ function planOf(world: World, customer: Customer): Deed[] {
     if (scenario.edits && random() < 0.5)
       deeds.push({ at: hiredAt + random() * 250_000, what: () => rename(world, customer, person.candidateId) });
     if (scenario.changesOfMind && random() < 0.6) deeds.push(...changeMind(world, customer, person, hiredAt));
+    if (has(world, 'merged-candidates') && random() < 0.6) deeds.push(...applyAgain(world, customer, person));
   }
   return deeds;
 }
@@ -90,6 +91,8 @@ export function addApplicant(
 ): Pick<Applicant, 'candidateId'> & { jobCandidateId: number } {
   const added = world.act('addCandidate', customer, applicant) as { jobCandidateId: number; candidateId: number };
   world.people.set(String(added.jobCandidateId), String(added.candidateId));
+  const email = `${customer.companyId} ${applicant.candidate.email}`;
+  if (!world.emails.has(email)) world.emails.set(email, String(added.candidateId));
   world.jobs.set(String(added.jobCandidateId), String(applicant.jobId));
   return added;
 }
@@ -113,17 +116,59 @@ function applicants(world: World, customer: Customer): Applicant[] {
 }
 
 function secondApplication(world: World, customer: Customer, person: Applicant): number | undefined {
-  const other = world.state.one<{ id: number }>(
-    'select id from jobs where company_id = ? and id <> ?',
-    customer.companyId,
-    person.jobId,
-  );
+  const other = otherJob(world, customer, person);
   if (other === undefined) return undefined;
   const added = world.act('addCandidate', customer, { candidate: { email: person.email }, jobId: other.id });
   const { jobCandidateId } = added as { jobCandidateId: number };
   world.people.set(String(jobCandidateId), String(person.candidateId));
   world.jobs.set(String(jobCandidateId), String(other.id));
   return jobCandidateId;
+}
+
+function otherJob({ state }: World, { companyId }: Customer, { jobId }: Applicant): { id: number } | undefined {
+  return state.one('select id from jobs where company_id = ? and id <> ?', companyId, jobId);
+}
+
+/** The same human applies by another address, and at some time a recruiter merges the two profiles into one of them. */
+function applyAgain(world: World, customer: Customer, person: Applicant): Deed[] {
+  const { whims: random, aliases, merged } = world;
+  const other = otherJob(world, customer, person);
+  const human = humanOf(world, customer.companyId, String(person.candidateId));
+  if (other === undefined || merged.has(human)) return [];
+  const candidate = { email: `again.${person.email}`, ...namesOf(world, person) };
+  const { candidateId, jobCandidateId } = addApplicant(world, customer, { candidate, jobId: other.id });
+  aliases.set(`${customer.companyId}:${candidateId}`, human);
+  merged.set(human, Number.POSITIVE_INFINITY);
+  setStartDate(world, customer, candidateId, '2026-03-02');
+  const [from, to] = random() < 0.5 ? [candidateId, person.candidateId] : [person.candidateId, candidateId];
+  const hired = { at: 2_000 + random() * 250_000, what: () => move(world, customer, jobCandidateId, 'HIRED') };
+  const together = { at: 1_000 + random() * 300_000, what: () => mergeCandidates(world, customer, from, to) };
+  return random() < 0.8 ? [together, hired] : [together];
+}
+
+/**
+ * All applications of the one are the other's now, and so is what the other's profile lacked; the first profile is gone.
+ * No event tells of it.
+ */
+function mergeCandidates(world: World, customer: Customer, from: number, to: number): void {
+  const { state, people, merged, timeline } = world;
+  const jobsOf = (id: number) =>
+    state.all<{ id: number; jobId: number }>(
+      'select id, job_id as jobId from job_candidates where candidate_id = ?',
+      id,
+    );
+  const [moved, kept] = [jobsOf(from), jobsOf(to)];
+  const isThere = [from, to].every((id) => state.count('candidates', 'id = ?', id) === 1);
+  if (!isThere || moved.some(({ jobId }) => kept.some((one) => one.jobId === jobId))) return;
+  state.run('update job_candidates set candidate_id = ? where candidate_id = ?', to, from);
+  state.run(
+    "update or ignore custom_field_values set entity_id = ? where entity_type = 'candidate' and entity_id = ?",
+    String(to),
+    String(from),
+  );
+  for (const { id } of moved) people.set(String(id), String(to));
+  merged.set(humanOf(world, customer.companyId, String(to)), timeline.now());
+  world.act('deleteCandidate', customer, { candidateIds: [from] });
 }
 
 function byHand(world: World, customer: Customer, person: Applicant, at: number): Deed {
@@ -319,15 +364,20 @@ export function leaveEarly(world: World, customer: Customer, human: string): voi
 }
 
 /** The candidate is deleted and added anew: another id at the partner, the same human. */
-function addAgain(world: World, customer: Customer, { candidateId, jobId, email }: Applicant): void {
-  const [row] = world.state.all<{ first: string; last: string }>(
-    "select body ->> 'firstName' as first, body ->> 'lastName' as last from candidates where id = ?",
-    candidateId,
-  );
+function addAgain(world: World, customer: Customer, person: Applicant): void {
+  const { candidateId, jobId, email } = person;
+  const candidate = { email, ...namesOf(world, person) };
   world.act('deleteCandidate', customer, { candidateIds: [candidateId] });
-  const candidate = { email, firstName: row?.first, lastName: row?.last };
   const added = addApplicant(world, customer, { candidate, jobId });
   world.aliases.set(`${customer.companyId}:${added.candidateId}`, `${customer.companyId}:${candidateId}`);
   setStartDate(world, customer, added.candidateId, '2026-03-02');
   willDo(world, world.random() * 120_000, () => move(world, customer, added.jobCandidateId, 'HIRED'));
+}
+
+function namesOf({ state }: World, { candidateId }: Applicant) {
+  const row = state.one<{ first: string; last: string }>(
+    "select body ->> 'firstName' as first, body ->> 'lastName' as last from candidates where id = ?",
+    candidateId,
+  );
+  return { firstName: row?.first, lastName: row?.last };
 }

@@ -14,6 +14,7 @@ export const extras = [
   'early-leavers',
   'shared-company',
   'conditions',
+  'merged-candidates',
 ] as const;
 export type Extra = (typeof extras)[number];
 /** With these, people and faults are the same as on a day without them, so that the ends can be compared. */

@@ -91,6 +91,8 @@ export interface World {
   jobs: Map<string, string>;
   /** Candidates that are somebody who was another candidate before, `<company>:<candidate>`. */
   aliases: Map<string, string>;
+  /** Humans with two profiles, and when a recruiter merged them; infinite before that. */
+  merged: Map<string, number>;
   /** Humans who left as their employee was made. */
   gone: Set<string>;
   /** Job candidates hired before go-live. */

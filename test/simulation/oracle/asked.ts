@@ -4,6 +4,7 @@ import { humanOf, isForgotten, type World } from '../world.ts';
 import type { Facts, HireFact } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
 import { membershipOf, wasHired } from './memberships.ts';
+import { madeApart } from './once.ts';
 
 /** An employee may be made so long after its person was last seen in the stage. */
 const SLACK_MS = 90_000;
@@ -144,7 +145,7 @@ const PERSON = new Set(['same-employee', 'same-person', 'transfer', 'new-employm
  * Two applications of one person are one question. With a new profile nothing but an address tells who they are, and
  * that is compared in one HR system.
  */
-function checkSamePerson(world: World, { hires }: Facts): string[] {
+function checkSamePerson(world: World, { hires, employees }: Facts): string[] {
   const done = new Map(
     world.store
       .all<{ id: string; hris: string }>(
@@ -161,8 +162,11 @@ function checkSamePerson(world: World, { hires }: Facts): string[] {
       (hire) => hire.human,
     ),
   ].flatMap(([human, own]) =>
+    madeApart(world, human, employees.get(human) ?? []) > 1 ||
     !own.some((one) => own.some((other) => isOneQuestion(one, other))) ||
-    own.some((hire) => hire.answers.some((answer) => PERSON.has(answer)))
+    own.some((hire) =>
+      hire.answers.some((answer) => PERSON.has(answer) || (world.merged.has(human) && answer === 'link')),
+    )
       ? []
       : [`I2 ${human} was hired on ${own.length} jobs and nobody was asked`],
   );

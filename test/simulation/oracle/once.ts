@@ -21,7 +21,8 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
       const made = ours.length;
       const forgotten = hires.some((hire) => hire.human === human && isForgottenHire(world, hire.jobCandidateId));
       const unseen = madeUnseen(world, hris.profile, ours);
-      const right = (here.length > made ? 0 : 1) + anew + (forgotten ? 1 : 0) + unseen;
+      const apart = Math.max(0, madeApart(world, human, ours) - 1);
+      const right = (here.length > made ? 0 : 1) + anew + (forgotten ? 1 : 0) + unseen + apart;
       if (made > right) broken.push(`I2 ${made} employees were made for ${human}, ${right} are right`);
     }
   }
@@ -85,6 +86,12 @@ function madeUnseen({ storeSavedAt, storeRestoredAt }: World, profile: HrisProfi
     storeRestoredAt < later.createdAt &&
     later.createdAt - first.createdAt <= UNSEEN_MS[profile];
   return made.filter((later) => made.some((first) => isUnseen(first, later))).length;
+}
+
+/** How many were made while the partner showed the human as two candidates: nothing tells that these are one. */
+export function madeApart({ merged }: World, human: string, made: readonly Employee[]): number {
+  const at = merged.get(human);
+  return at === undefined ? 0 : made.filter(({ createdAt }) => createdAt <= at + SLACK_MS).length;
 }
 
 /**
