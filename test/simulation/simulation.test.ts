@@ -50,7 +50,9 @@ test('seeds of other worlds, some of their extras in each, end without a violati
 });
 
 test('a reconcile that began just before the last look does not count as one that hangs', async () => {
-  const [line] = await play(seedsFrom(1_204_400, 1, { extras }));
+  // The world in which it once did: with one extra more, this seed draws others.
+  const earlier = extras.filter((one) => one !== 'merged-candidates');
+  const [line] = await play(seedsFrom(1_204_400, 1, { extras: earlier }));
   expect(line?.violations).toEqual([]);
 });
 
