@@ -30,7 +30,9 @@ export interface ReceiverTenant {
 export interface Admission {
   tenants: (id: string) => ReceiverTenant | undefined;
   limits: BodyLimits;
-  unjudged: UnjudgedBodies;
+  /** For bodies under way: those of verified senders, and the others. */
+  verified: SharedMemory;
+  unjudged: SharedMemory;
   classify: (event: string) => EventClass;
 }
 
@@ -72,8 +74,11 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   if (hris !== undefined && isOfHris(request)) return admitHris(request, { tenantId, ...hris }, admission);
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
   // Without a key, the sender is never verified.
-  const place = tenant.keyless === true ? admission.unjudged.enter(tenantId, request) : undefined;
-  const bytes = await readBody(request, admission.limits, place).finally(place?.leave);
+  const isVerified = tenant.keyless !== true;
+  const place = isVerified
+    ? admission.verified.enter(tenantId, 0)
+    : enterUnjudged(request, tenantId, admission.unjudged);
+  const bytes = await readBody(request, admission.limits, { place, isVerified });
   return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });
 }
 
@@ -92,74 +97,82 @@ function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
   });
 }
 
-/** Bodies whose sender is known only once the body is complete. Together they may use a limited amount of memory. */
-interface UnjudgedBodies {
-  /** Registers another body of this tenant. */
-  enter(tenantId: string, request: IncomingMessage): UnjudgedBody;
+/** Memory for what many senders have under way. */
+export interface SharedMemory {
+  /** Takes another place for whoever has this name. */
+  enter(name: string, bytes: number): Place;
+  /** Places taken now. */
+  count(): number;
 }
 
-interface UnjudgedBody {
-  /** Counts further bytes of the body. */
+interface Place {
   grow(bytes: number): void;
   /** Aborts if others need its memory. */
   turnedOut: AbortSignal;
   leave(): void;
 }
 
-/** The cost of a body that has just begun: its socket and request. */
-const PLACE_BYTES = 16_384;
-
 interface Sender {
   bytes: number;
   /** Oldest first. */
-  bodies: Set<{ bytes: number; turnOut: () => void }>;
+  places: Set<{ bytes: number; turnOut: () => void }>;
 }
 
 /**
- * No sender is locked out: when memory runs out, the address that uses most of it for one tenant loses its oldest body.
- * An HR system sends quickly and is done in milliseconds, so the oldest body is one that trickles, even from the same
- * address.
+ * No sender is locked out: when memory runs out, the name that uses most of it loses a place, its oldest or its newest.
  */
-export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
+export function createSharedMemory(mostBytes: number, loses: 'oldest' | 'newest'): SharedMemory {
   const senders = new Map<string, Sender>();
-  let held = 0;
+  const end = loses === 'oldest' ? 0 : -1;
+  let [held, count] = [0, 0];
   function makeRoom(): void {
     while (held > mostBytes) {
-      const greediest = [...senders.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most));
-      const [oldest] = greediest.bodies;
-      if (oldest === undefined) return;
-      oldest.turnOut();
+      const all = [...senders.values()];
+      const most = Math.max(...all.map(({ bytes }) => bytes));
+      const greediest = all.filter(({ bytes }) => bytes === most).at(end);
+      const place = [...(greediest?.places ?? [])].at(end);
+      if (place === undefined) return;
+      place.turnOut();
     }
   }
   return {
-    enter(tenantId, request) {
-      const name = `${tenantId} ${networkOf(request.socket.remoteAddress)}`;
-      const sender = senders.get(name) ?? { bytes: 0, bodies: new Set() };
+    count: () => count,
+    enter(name, bytes) {
+      const sender = senders.get(name) ?? { bytes: 0, places: new Set() };
       senders.set(name, sender);
       const turningOut = new AbortController();
-      const body = { bytes: 0, turnOut };
-      const grow = (bytes: number): void => {
-        if (!sender.bodies.has(body)) return;
-        body.bytes += bytes;
-        sender.bytes += bytes;
-        held += bytes;
+      const place = { bytes: 0, turnOut };
+      const grow = (more: number): void => {
+        if (!sender.places.has(place)) return;
+        place.bytes += more;
+        sender.bytes += more;
+        held += more;
         makeRoom();
       };
       function leave(): void {
-        if (!sender.bodies.delete(body)) return;
-        sender.bytes -= body.bytes;
-        held -= body.bytes;
-        if (sender.bodies.size === 0) senders.delete(name);
+        if (!sender.places.delete(place)) return;
+        count -= 1;
+        sender.bytes -= place.bytes;
+        held -= place.bytes;
+        if (sender.places.size === 0) senders.delete(name);
       }
       function turnOut(): void {
         leave();
-        turningOut.abort();
+        turningOut.abort(new Error('Others needed its memory.'));
       }
-      sender.bodies.add(body);
-      grow(PLACE_BYTES);
+      sender.places.add(place);
+      count += 1;
+      grow(bytes);
       return { grow, leave, turnedOut: turningOut.signal };
     },
   };
+}
+
+/** The cost of a body that has just begun: its socket and request. */
+const PLACE_BYTES = 16_384;
+
+function enterUnjudged({ socket }: IncomingMessage, tenantId: string, unjudged: SharedMemory): Place {
+  return unjudged.enter(`${tenantId} ${networkOf(socket.remoteAddress)}`, PLACE_BYTES);
 }
 
 /** An IPv4 address, or the network of an IPv6 address, since its owner has every address in it. */
@@ -187,7 +200,11 @@ function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
  * Reads the raw body while counting, so that an undeclared (chunked) length is limited as well.
  * @throws ConnectorError WEBHOOK_TOO_LARGE, WEBHOOK_TOO_SLOW, WEBHOOK_ABORTED or WEBHOOKS_BUSY
  */
-function readBody(request: IncomingMessage, limits: BodyLimits, place?: UnjudgedBody): Promise<Buffer> {
+function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  { place, isVerified }: { place: Place; isVerified: boolean },
+): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -199,17 +216,18 @@ function readBody(request: IncomingMessage, limits: BodyLimits, place?: Unjudged
     before = size;
   };
   // A verified sender has the whole time: after its fourth attempt, the delivery is lost.
-  const pulse = place && setInterval(judgePace, 1_000);
+  const pulse = isVerified ? undefined : setInterval(judgePace, 1_000);
   const take = (chunk: Buffer): void => {
     size += chunk.length;
-    place?.grow(chunk.length);
+    place.grow(chunk.length);
     if (size > limits.maxBytes) reject(refusal('WEBHOOK_TOO_LARGE'));
     else chunks.push(chunk);
   };
   request.on('data', take);
   request.once('error', (error) => reject(refusal('WEBHOOK_ABORTED', error)));
   const turnOut = (): void => reject(refusal('WEBHOOKS_BUSY'));
-  place?.turnedOut.addEventListener('abort', turnOut, { once: true });
+  if (place.turnedOut.aborted) turnOut();
+  place.turnedOut.addEventListener('abort', turnOut, { once: true });
   const closed = (): void => reject(refusal('WEBHOOK_ABORTED'));
   request.once('close', closed);
   request.once('end', () => {
@@ -222,6 +240,7 @@ function readBody(request: IncomingMessage, limits: BodyLimits, place?: Unjudged
     clearInterval(pulse);
     request.off('data', take);
     request.off('close', closed);
+    place.leave();
   });
 }
 
@@ -239,12 +258,12 @@ export interface HrisAddress {
 async function admitHris(
   request: IncomingMessage,
   { tenantId, looksSigned, read }: HrisAddress & { tenantId: string },
-  { limits, unjudged }: { limits: BodyLimits; unjudged: UnjudgedBodies },
+  { limits, unjudged }: Admission,
 ): Promise<Delivery> {
   const { headers } = request;
   if (!looksSigned({ headers, at: Date.now() })) throw refusal('HRIS_WEBHOOK_FORGED');
-  const place = unjudged.enter(tenantId, request);
-  const body = await readBody(request, limits, place).finally(place.leave);
+  const place = enterUnjudged(request, tenantId, unjudged);
+  const body = await readBody(request, limits, { place, isVerified: false });
   const named = read({ headers, body, at: Date.now() });
   if (named === undefined) throw refusal('HRIS_WEBHOOK_FORGED');
   const bodyHash = createHash('sha256').update(`${named.stamp}.`).update(body).digest('hex');
@@ -305,7 +324,7 @@ const REFUSALS = {
   WEBHOOK_TOO_LARGE: [413, 'The delivery is larger than this receiver accepts.'],
   WEBHOOK_KEY_WRONG: [401, 'The webhook key is missing or does not belong to this tenant.'],
   HRIS_WEBHOOK_FORGED: [401, 'The signature matches no key under hris.webhookKeys, or its time is too far from now.'],
-  WEBHOOKS_BUSY: [503, 'The receiver was full and gave up this delivery while its body arrived. Send it again.'],
+  WEBHOOKS_BUSY: [503, 'The receiver was full and gave up this delivery. Send it again.'],
   WEBHOOK_TOO_SLOW: [408, 'The body did not arrive in time.'],
   WEBHOOK_ABORTED: [400, 'The connection ended before the body was complete.'],
   WEBHOOK_MALFORMED: [400, 'The body is not a JSON object with an event name.'],

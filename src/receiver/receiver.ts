@@ -9,7 +9,7 @@ import { isReasonOfHris } from '../store/webhook-refusals.ts';
 import {
   type Admission,
   admit,
-  createUnjudgedBodies,
+  createSharedMemory,
   type EventClass,
   findTenant,
   isOfHris,
@@ -36,8 +36,8 @@ export interface ReceiverOptions {
   onRefused?: (tenantId: string, code: string) => void;
   /** Largest body, bytes. Default 1,000,000. */
   maxBytes?: number;
-  /** Limit for all bodies whose sender is not verified yet, bytes. Default 32,000,000. */
-  maxUnjudgedBytes?: number;
+  /** Limit for all bodies under way of verified senders, and for those of all others, bytes. Default 32,000,000. */
+  maxBytesUnderWay?: number;
   /** Time for one body, milliseconds. Default 5,000. */
   maxBodyMs?: number;
   /** Time one delivery may wait for the store, milliseconds. Default 10,000. */
@@ -59,11 +59,14 @@ const LINGER_MS = 2_000;
 
 /** Receives webhooks: verify, commit, then 200. Listens before the store is open and holds deliveries until then. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { maxBytes = 1_000_000, maxUnjudgedBytes = 32_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
+  const { maxBytes = 1_000_000, maxBytesUnderWay = 32_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
   const { tenants, classify, log, metrics, openStore } = options;
   const limits = { maxBytes, maxMs: maxBodyMs };
-  const unjudged = createUnjudgedBodies(maxUnjudgedBytes);
-  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, classify, limits, unjudged }));
+  // Whoever sends quickly is done in milliseconds, so the oldest body is one that trickles, even from the same address.
+  const verified = createSharedMemory(maxBytesUnderWay, 'oldest');
+  const unjudged = createSharedMemory(maxBytesUnderWay, 'oldest');
+  const known = { classify, limits, verified, unjudged };
+  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, ...known }));
   let loaded: Admission | undefined;
   admission.then(
     (known) => (loaded = known),
@@ -270,8 +273,9 @@ interface CommitGate {
   close(): Promise<void>;
 }
 
-/** How many deliveries and bytes may wait at the same time; a further delivery is answered 503 at once. */
-const MOST_HELD = { count: 1_000, bytes: 64_000_000 };
+/** So many bytes may wait at the same time. A small delivery counts as `LEAST_HELD`, so a thousand of them may. */
+const MOST_HELD = 64_000_000;
+const LEAST_HELD = 64_000;
 
 const RETRY_MS = [50, 100, 200, 400, 800, 1_000] as const;
 
@@ -282,12 +286,12 @@ function retryDelay(attempt: number): number {
 /**
  * Holds deliveries between listening and storing: the port opens before the store does (a first start creates tables,
  * which may take longer than the sender's 1.4 s of retries), so deliveries wait here, limited in number, bytes and
- * time, until a commit or a 503.
+ * time, until a commit or a 503. If no more may wait, the tenant with the most gives up its newest.
  */
 function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();
   const state: Commits = { failedAt: Number.NEGATIVE_INFINITY };
-  const room = createRoom();
+  const room = createSharedMemory(MOST_HELD, 'newest');
   const opened = openUntil(options, closing.signal);
   let ready: DeliveryStore | undefined;
   opened.then(
@@ -296,16 +300,18 @@ function createCommitGate(options: GateOptions): CommitGate {
   );
   return {
     async commit(delivery) {
-      const leave = room.enter(weightOf(delivery));
-      const deadline = startDeadline(options.maxWaitMs, closing.signal);
+      const place = room.enter(delivery.tenantId, Math.max(LEAST_HELD, weightOf(delivery)));
+      const deadline = startDeadline(options.maxWaitMs, closing.signal, place.turnedOut);
       try {
         const store = ready ?? (await abortable(opened, deadline.signal));
         return await commitUntil(store, delivery, deadline.signal, options.log, state);
       } catch (error) {
+        // One that made room for others says nothing about the store.
+        if (!place.turnedOut.aborted) state.failedAt = performance.now();
         throw refusal('STORE_UNAVAILABLE', error);
       } finally {
         deadline.end();
-        leave();
+        place.leave();
       }
     },
     held: () => room.count(),
@@ -355,8 +361,8 @@ async function commitUntil(
       state.failedAt = Number.NEGATIVE_INFINITY;
       return result;
     } catch (err) {
-      state.failedAt = performance.now();
       if (deadline.aborted || (isConnectorError(err) && err.action === 'reject')) throw err;
+      state.failedAt = performance.now();
       if (attempt === 0) log.warn({ err, tenantId: delivery.tenantId }, 'delivery not stored yet, trying again');
       await pause(retryDelay(attempt), undefined, { signal: deadline });
     }
@@ -364,18 +370,18 @@ async function commitUntil(
 }
 
 /**
- * Aborts after `ms`, or when `stop` does. `AbortSignal.any` and `timeout` would do the same, but stay in memory after
- * the delivery is answered, until the garbage collector finds them.
+ * Aborts after `ms`, or when one of `stops` does. `AbortSignal.any` and `timeout` would do the same, but stay in memory
+ * after the delivery is answered, until the garbage collector finds them.
  */
-function startDeadline(ms: number, stop: AbortSignal): { signal: AbortSignal; end: () => void } {
+function startDeadline(ms: number, ...stops: AbortSignal[]): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController();
   const abort = () => controller.abort(new Error('The store was not there in time.'));
   const timer = setTimeout(abort, ms);
-  if (stop.aborted) abort();
-  stop.addEventListener('abort', abort, { once: true });
+  if (stops.some((stop) => stop.aborted)) abort();
+  for (const stop of stops) stop.addEventListener('abort', abort, { once: true });
   const end = () => {
     clearTimeout(timer);
-    stop.removeEventListener('abort', abort);
+    for (const stop of stops) stop.removeEventListener('abort', abort);
   };
   return { signal: controller.signal, end };
 }
@@ -392,30 +398,6 @@ async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', stop);
   }
-}
-
-/** Counts what is held, and rejects anything beyond the limits. */
-interface Room {
-  count(): number;
-  /** Enters; call the returned function to leave. */
-  enter(size: number): () => void;
-}
-
-function createRoom(): Room {
-  let count = 0;
-  let bytes = 0;
-  return {
-    count: () => count,
-    enter(size) {
-      if (count >= MOST_HELD.count || bytes + size > MOST_HELD.bytes) throw refusal('STORE_UNAVAILABLE');
-      count += 1;
-      bytes += size;
-      return () => {
-        count -= 1;
-        bytes -= size;
-      };
-    },
-  };
 }
 
 interface RefusalLog {

@@ -407,14 +407,15 @@ const SLOW_MS = 5_000;
 
 interface Waiting {
   delivery: Delivery;
+  signal: AbortSignal | undefined;
   stored: (outcome: { fresh: boolean }) => void;
   failed: (error: unknown) => void;
 }
 
 /**
  * Commits deliveries as they arrive. Deliveries that arrive while statements run share the next statement and its wait
- * for the disk: in a burst the store does a tenth of the work, while a lone delivery waits for nothing. A delivery
- * whose `signal` aborts before its statement began is dropped.
+ * for the disk: in a burst the store does a tenth of the work, while a lone delivery waits for nothing. Tenants take
+ * turns. A delivery whose `signal` aborts before its statement began is dropped.
  */
 export function createDeliveryBatches(
   store: Store,
@@ -448,7 +449,8 @@ export function createDeliveryBatches(
 
   return (delivery, signal) =>
     new Promise((stored, failed) => {
-      const one = { delivery, stored, failed };
+      signal?.throwIfAborted();
+      const one = { delivery, signal, stored, failed };
       signal?.addEventListener('abort', () => forget(waiting, one, signal.reason), { once: true });
       waiting.push(one);
       next();
@@ -462,16 +464,24 @@ function forget(waiting: Waiting[], one: Waiting, reason: unknown): void {
   one.failed(reason);
 }
 
+/** Takes one delivery of each tenant by turns, so that a tenant that sends hundreds holds up nobody else's. */
 function takeSome(waiting: Waiting[]): Waiting[] {
+  const queues = [...Map.groupBy(waiting, ({ delivery }) => delivery.tenantId).values()];
+  const inTurn = waiting.slice(0, MOST.deliveries).flatMap((_, turn) => queues.flatMap((queue) => queue[turn] ?? []));
   let characters = 0;
-  const end = waiting.findIndex(({ delivery }, place) => {
+  const end = inTurn.findIndex(({ delivery }, place) => {
     characters += weightOf(delivery);
     return place > 0 && (place === MOST.deliveries || characters > MOST.characters);
   });
-  return waiting.splice(0, end === -1 ? waiting.length : end);
+  const taken = new Set(end === -1 ? inTurn : inTurn.slice(0, end));
+  waiting.splice(0, waiting.length, ...waiting.filter((one) => !taken.has(one)));
+  return [...taken];
 }
 
-/** If the batch cannot be stored together, stores each delivery alone, so that one refused delivery fails no other. */
+/**
+ * If the batch cannot be stored together, stores each delivery alone, so that one refused delivery fails no other. One
+ * after the other, while its sender waits: a store in trouble must not get a hundred statements for one that failed.
+ */
 async function commitTogether(store: Store, batch: readonly Waiting[]): Promise<void> {
   try {
     const fresh = await insertDeliveries(
@@ -481,10 +491,8 @@ async function commitTogether(store: Store, batch: readonly Waiting[]): Promise<
     // The batch may hold the same body twice: only the first copy is reported as fresh.
     for (const { delivery, stored } of batch) stored({ fresh: fresh.delete(nameOfDelivery(delivery)) });
   } catch (error) {
-    if (batch.length === 1) batch[0]?.failed(error);
-    else
-      await Promise.all(
-        batch.map(({ delivery, stored, failed }) => insertDelivery(store, delivery).then(stored, failed)),
-      );
+    for (const { delivery, signal, stored, failed } of batch)
+      if (batch.length === 1 || signal?.aborted === true) failed(error);
+      else await insertDelivery(store, delivery).then(stored, failed);
   }
 }

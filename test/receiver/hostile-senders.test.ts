@@ -86,7 +86,7 @@ test('a body that brings less than a thousand bytes a second is cut off long bef
 });
 
 test('bodies that nobody has judged are held in a bounded memory, and the greediest address makes room', async () => {
-  const { receiver, metrics } = await startReceiver({ maxUnjudgedBytes: 2_000_000 });
+  const { receiver, metrics } = await startReceiver({ maxBytesUnderWay: 2_000_000 });
   const greedy = await times(12, () => trickle(receiver.url, { from: '127.0.0.2', first: 400_000 }));
   // Only so much is held, whatever was sent.
   await until('most make room', async () => greedy.filter((one) => one.status() === 503).length >= 8);

@@ -19,6 +19,7 @@ export const OLD_KEY = 'whk_previous_9876543210';
 
 const TENANTS: readonly ReceiverTenant[] = [
   { id: 'acme', webhookKeys: () => [KEY, OLD_KEY], company: '77' },
+  { id: 'beta', webhookKeys: () => [KEY] },
   { id: 'open', webhookKeys: () => [] },
   { id: 'sworn', webhookKeys: () => [], keyless: true },
 ];

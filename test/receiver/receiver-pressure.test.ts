@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { DeliveryStore } from '../../src/receiver/receiver.ts';
 import { writeFailpoints } from '../../src/store/open-store.ts';
 import { patience } from '../harness/pace.ts';
+import { until } from '../harness/until.ts';
 import { freshStore } from '../store/stores.ts';
 import { deliver, deliveryStore, hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
@@ -23,6 +25,88 @@ async function openSlowly(url: string, declared: number | 'chunked', start: stri
   socket.on('error', () => undefined);
   return { socket, answer: () => answer, closed: once(socket, 'close') };
 }
+
+/** Whole deliveries, a hundred on each connection, none of which waits for the answer to the one before. */
+async function flood(url: string, tenant: string, key: string, bodies: readonly string[]): Promise<void> {
+  const { port, hostname } = new URL(url);
+  for (let at = 0; at < bodies.length; at += 100) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined).resume();
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    const head = `POST /webhooks/${tenant} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+    for (const body of bodies.slice(at, at + 100))
+      socket.write(`${head}x-webhook-key: ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  }
+}
+
+const answered = (metrics: string, labels: string): number =>
+  Number(new RegExp(`deliveries_total\\{${labels}\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
+
+test('while the store stands still, one tenant floods the receiver and takes no place of another', async () => {
+  const { store } = await freshStore('postgres');
+  const waits = { maxWaitMs: 60_000, maxBodyMs: 60_000 };
+  const { receiver, metrics } = await startTestReceiver({ openStore: async () => deliveryStore(store), ...waits });
+  const refused = 'tenant="acme",status="503",code="STORE_UNAVAILABLE"';
+  const quiet = await store.kysely.transaction().execute(async (locked) => {
+    await sql`lock table inbox in access exclusive mode`.execute(locked);
+    await flood(
+      receiver.url,
+      'acme',
+      KEY,
+      Array.from({ length: 1_100 }, (_, n) => hired([n])),
+    );
+    await until('the flood is refused', async () => answered(await metrics(), refused) === 100);
+    const sent = [1, 2, 3].map((id) => deliver(receiver.url, hired([id]), { tenant: 'beta' }));
+    const others = 'tenant="beta",status="503",code="STORE_UNAVAILABLE"';
+    await until('one of them makes room', async () => {
+      const text = await metrics();
+      return answered(text, refused) === 103 || answered(text, others) > 0;
+    });
+    expect(answered(await metrics(), others)).toBe(0);
+    expect(await metrics()).toMatch(/hirebridge_webhook_held 1000/);
+    // Nobody is told that the store is away because one tenant had to make room.
+    expect(await receiver.trouble()).not.toBe('the last commit failed');
+    return sent;
+  });
+  expect((await Promise.all(quiet)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  await until(
+    'all are stored',
+    async () => answered(await metrics(), 'tenant="acme",status="200",code="STORED"') === 997,
+  );
+  const rows = await store.kysely.selectFrom('inbox').select('tenant_id').execute();
+  expect(Object.entries(Object.groupBy(rows, (row) => row.tenant_id)).map(([id, of]) => [id, of?.length])).toEqual(
+    expect.arrayContaining([['beta', 3]]),
+  );
+});
+
+test('wrong keys hold no place, and have no delivery with the right one refused, though all share an address', async () => {
+  const opening = Promise.withResolvers<DeliveryStore>();
+  const waits = { maxWaitMs: 60_000, maxBodyMs: 60_000 };
+  const { receiver, store, metrics } = await startTestReceiver({ openStore: () => opening.promise, ...waits });
+  await flood(
+    receiver.url,
+    'acme',
+    'whk_wrong',
+    Array.from({ length: 1_100 }, (_, n) => hired([n])),
+  );
+  const sent = ['acme', 'beta'].map((tenant) => deliver(receiver.url, hired([1]), { tenant }));
+  const refused = 'tenant="acme",status="401",code="WEBHOOK_KEY_WRONG"';
+  await until('the flood is refused', async () => answered(await metrics(), refused) === 1_100);
+  await until('the right ones wait', async () => (await metrics()).includes('hirebridge_webhook_held 2'));
+  opening.resolve(deliveryStore(store));
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('verified bodies that are under way have a bounded memory, and the greediest tenant makes room', async () => {
+  const { receiver, metrics } = await startTestReceiver({ maxBytesUnderWay: 2_000_000, maxBodyMs: 60_000 });
+  const start = `{"event":"candidate.hired","pad":"${'x'.repeat(400_000)}`;
+  const greedy = await Promise.all(Array.from({ length: 12 }, () => openSlowly(receiver.url, 900_000, start)));
+  await until('most make room', async () => greedy.filter((one) => one.answer().includes('503')).length >= 8);
+  for (const tenant of ['acme', 'beta']) expect((await deliver(receiver.url, hired([1]), { tenant })).status).toBe(200);
+  expect(await metrics()).toContain('code="WEBHOOKS_BUSY"');
+  for (const { socket } of greedy) socket.destroy();
+});
 
 test('a burst of 200 shuffled deliveries of 20 hires leaves 20 rows and refuses what is wrong', async () => {
   const { receiver, rows } = await startTestReceiver({ maxWaitMs: 10_000, maxBodyMs: 10_000 });

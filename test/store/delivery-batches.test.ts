@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDeliveryBatches, type Delivery } from '../../src/store/inbox.ts';
-import { writeFailpoints } from '../../src/store/open-store.ts';
-import { freshStore, kinds } from './stores.ts';
+import { openStore, type Store, writeFailpoints } from '../../src/store/open-store.ts';
+import { until } from '../harness/until.ts';
+import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
-function delivery(bodyHash: string, body = '{}'): Delivery {
+function delivery(bodyHash: string, body = '{}', tenantId = 'acme'): Delivery {
   const ids = { candidateId: [bodyHash] };
-  return { tenantId: 'acme', bodyHash, event: 'candidate.updated', ids, body, state: 'waiting' };
+  return { tenantId, bodyHash, event: 'candidate.updated', ids, body, state: 'waiting' };
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `hash-${n}`);
@@ -68,4 +69,49 @@ test('one whose sender has its answer already is forgotten while the database st
   await Promise.all(begun);
   const rows = await store.kysely.selectFrom('inbox').select('body_hash').execute();
   expect(rows.map(({ body_hash }) => body_hash).toSorted()).toEqual(['first', 'second']);
+});
+
+/** Holds the table for as long as `work` takes: every statement on it waits. */
+async function whileLocked<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  return store.kysely.transaction().execute(async (locked) => {
+    await sql`lock table inbox in access exclusive mode`.execute(locked);
+    return work();
+  });
+}
+
+test('one tenant that sends hundreds has no other one wait for all of them, and they share a statement', async () => {
+  const passed: string[] = [];
+  const { store } = await freshStore('postgres', { plugins: [writeFailpoints((point) => passed.push(point))] });
+  const commit = createDeliveryBatches(store);
+  const stored: string[] = [];
+  const send = (name: string, tenantId: string) =>
+    commit(delivery(name, '{}', tenantId)).then(() => void stored.push(tenantId));
+  const begun = () => passed.filter((point) => point === 'store.insert.inbox/before').length;
+  const all = await whileLocked(store, async () => {
+    const first = names(2).map((name) => send(name, 'first'));
+    await until('statements wait', async () => begun() > 0);
+    return [...first, ...names(500).map((name) => send(name, 'flood')), ...names(3).map((name) => send(name, 'quiet'))];
+  });
+  await Promise.all(all);
+  // Behind the first two and, at most, the statements under way beside their own.
+  expect(stored.lastIndexOf('quiet')).toBeLessThan(2 + 300);
+  // A hundred in each, whoever's they are.
+  expect(begun()).toBeLessThanOrEqual(2 + 6);
+});
+
+test('deliveries whose senders have their answer are not stored one by one after a statement that failed', async () => {
+  const passed: string[] = [];
+  const store = await openStore(`${await freshStoreUrl('postgres')}?lock_timeout=400`, {
+    plugins: [writeFailpoints((point) => passed.push(point))],
+  });
+  onTestFinished(() => store.close());
+  const commit = createDeliveryBatches(store);
+  const answered = new AbortController();
+  await whileLocked(store, async () => {
+    const all = names(20).map((name) => commit(delivery(name), answered.signal));
+    await until('the statement waits', async () => passed.includes('store.insert.inbox/before'));
+    answered.abort(new Error('answered'));
+    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(names(20).map(() => 'rejected'));
+  });
+  expect(passed.filter((point) => point === 'store.insert.inbox/before')).toHaveLength(1);
 });

@@ -5,19 +5,18 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/receiver/admit.ts',
-      find: `  const place = unjudged.enter(tenantId, request);
+      find: `  const place = enterUnjudged(request, tenantId, unjudged);
 `,
       replace: `  if (underWay >= 8) throw refusal('WEBHOOKS_BUSY');
   underWay += 1;
-  const place = unjudged.enter(tenantId, request);
+  const place = enterUnjudged(request, tenantId, unjudged);
 `,
     },
     {
       file: 'src/receiver/admit.ts',
-      find: '  const body = await readBody(request, limits, place).finally(place.leave);',
-      replace: `  const body = await readBody(request, limits, place).finally(() => {
+      find: '  const body = await readBody(request, limits, { place, isVerified: false });',
+      replace: `  const body = await readBody(request, limits, { place, isVerified: false }).finally(() => {
     underWay -= 1;
-    place.leave();
   });`,
     },
     {
