@@ -39,14 +39,16 @@ export interface WebhookEnvelope {
   /** Number or text in the body (section 6), text here; some examples omit it. */
   companyId?: string;
   ids: EventIds;
+  /** The data is no object, as it should be (section 6): it may say more than its ids. */
+  isUnread?: true;
 }
 
 const Id = z.union([z.string().min(1), z.number()]).transform(String);
 const Body = z.looseObject({
   event: z.string().min(1).max(200),
   companyId: Id.nullish().catch(undefined),
-  // Not every payload is shown, and an event without data still is a hint.
-  data: z.record(z.string(), z.unknown()).nullish(),
+  // Not every payload is shown, and whoever refuses an event for the form of its data loses it.
+  data: z.unknown().optional(),
 });
 
 /** Reads a delivery's body; undefined if it is no event at all. Unknown events are read like known ones. */
@@ -56,5 +58,11 @@ export function readWebhookEnvelope(body: string): WebhookEnvelope | undefined {
   const { event, companyId, data } = parsed.data;
   // In the form that every database accepts.
   const name = event.toWellFormed().replaceAll('\0', '\uFFFD');
-  return { event: name, ...(typeof companyId === 'string' ? { companyId } : {}), ids: allIdsOf(data ?? {}) };
+  const isUnread = Array.isArray(data) || typeof (data ?? {}) !== 'object';
+  return {
+    event: name,
+    ...(typeof companyId === 'string' ? { companyId } : {}),
+    ids: allIdsOf(data),
+    ...(isUnread ? { isUnread } : {}),
+  };
 }

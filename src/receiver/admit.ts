@@ -291,9 +291,9 @@ export function readDelivery(bytes: Buffer, { tenantId, company, classify }: Del
   const body = decode(bytes);
   const envelope = readWebhookEnvelope(body);
   if (envelope === undefined) throw refusal('WEBHOOK_MALFORMED');
-  const { event, companyId, ids } = envelope;
+  const { event, companyId, ids, isUnread } = envelope;
   const isOther = company !== undefined && companyId !== undefined && companyId !== company;
-  const state = isOther ? 'other-company' : classify(event);
+  const state = isOther ? 'other-company' : isUnread === true ? 'unknown' : classify(event);
   return {
     tenantId,
     // The partner sends no delivery id, so a repeated delivery is recognised by its bytes.

@@ -150,7 +150,7 @@ function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange)
   log.debug({ tenantId, event, state, fresh }, 'delivery stored');
   if (state === 'unknown') {
     metrics.unknownEvents.inc({ tenant: tenantId });
-    log.warn({ tenantId, event }, 'unknown event stored, nothing acts upon it');
+    log.warn({ tenantId, event }, 'event of unknown name or form stored, nothing acts upon it');
   }
   if (state === 'other-company') {
     metrics.foreignEvents.inc({ tenant: tenantId });
@@ -221,7 +221,7 @@ export function createReceiverMetrics(registry: Registry) {
     }),
     unknownEvents: new Counter({
       name: 'hirebridge_webhook_unknown_events_total',
-      help: 'Deliveries with an event name that the contract does not know; stored without effect.',
+      help: 'Deliveries with an event name or form of data that the contract does not know; stored without effect.',
       labelNames: ['tenant'] as const,
       registers,
     }),

@@ -192,7 +192,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   inbox: {
     people: { ids: IDS, body: RECORD, body_hash: IDS, last_error: IDS },
     why: 'Received webhooks, so that none is lost and none counts twice.',
-    kept: 'the body of an event of unknown name 7 days or until an erasure, of all others never; the row 90 days',
+    kept: 'the body of an event of unknown name or form 7 days or until an erasure, of others never; the row 90 days',
     others: 'tenant_id event state received_at failures due_at done_at',
   },
   installation: {

@@ -258,7 +258,8 @@ function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Tro
     // The sender chooses the name, so it is shown only if it looks like one.
     const shown = /^[\w.-]{1,60}$/.test(event) ? event : '(not a name)';
     const message =
-      `The partner sent the event ${shown}, which hirebridge does not know; it is stored and has no effect. See: ` +
+      `The partner sent the event ${shown}, whose name or form hirebridge does not know; it is stored and has no ` +
+      'effect. See: ' +
       `hirebridge inbox list --tenant ${tenantId} --state unknown`;
     return { tenantId, kind: 'unknown-event', subject: `event ${shown}`, reason: 'EVENT_UNKNOWN', message };
   });

@@ -70,18 +70,22 @@ describe('an envelope', () => {
     expect(readWebhookEnvelope('{"event":"moon.landed"}')).toEqual({ event: 'moon.landed', ids: {} });
   });
 
-  test.each([
-    '',
-    'null',
-    '[]',
-    '"text"',
-    '{"event":""}',
-    '{"event":5}',
-    '{"event":"x","data":[1]}',
-    '{"event":"x","da',
-  ])('%j is no event', (body) => {
-    expect(readWebhookEnvelope(body)).toBeUndefined();
+  test.each<[unknown, object]>([
+    [[{ jobCandidateId: 1 }, { jobCandidateId: 2, job: { jobId: 9 } }], { jobCandidateId: ['1', '2'], jobId: ['9'] }],
+    [[], {}],
+    [[1], {}],
+    ['text', {}],
+    [false, {}],
+  ])('whose data is no object but %j is an event, marked as not read', (data, ids) => {
+    expect(read({ data })).toEqual({ event: 'candidate.hired', companyId: '5', ids, isUnread: true });
   });
+
+  test.each(['', 'null', '[]', '"text"', '{"event":""}', '{"event":5}', '{"event":"x","da'])(
+    '%j is no event',
+    (body) => {
+      expect(readWebhookEnvelope(body)).toBeUndefined();
+    },
+  );
 });
 
 /** A text that counts how often one of its characters is looked at. */

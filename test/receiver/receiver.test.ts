@@ -111,7 +111,17 @@ test('an unknown event is stored as unknown, answered 200 and alarmed', async ()
   expect((await deliver(receiver.url, body)).status).toBe(200);
   expect(await rows()).toMatchObject([{ event: 'interview.brand_new', state: 'unknown' }]);
   expect(await metrics()).toContain('hirebridge_webhook_unknown_events_total{tenant="acme"} 1');
-  expect(logged()).toContain('unknown event stored');
+  expect(logged()).toContain('event of unknown name or form stored');
+});
+
+test('a known event whose data is no object is kept for a person with its body and ids, and answered 200', async () => {
+  const { receiver, rows, metrics, logged } = await startTestReceiver();
+  const body = hired([], { data: [{ jobCandidateIds: [1] }, { jobCandidateIds: [2] }] });
+  expect(await deliver(receiver.url, body)).toEqual({ status: 200, code: 'STORED' });
+  const ids = '{"jobCandidateId":["1","2"]}';
+  expect(await rows()).toMatchObject([{ event: 'candidate.hired', state: 'unknown', ids, body }]);
+  expect(await metrics()).toContain('hirebridge_webhook_unknown_events_total{tenant="acme"} 1');
+  expect(logged()).toContain('event of unknown name or form stored');
 });
 
 test('an event of a stream not built yet is stored closed', async () => {

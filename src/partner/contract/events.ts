@@ -142,9 +142,9 @@ function idsIn(levels: readonly Record<string, unknown>[], kind: EventIdKind): s
   return [...new Set(found.filter(isId).map(String))];
 }
 
-/** Every kind of id that the data carries; a kind without one is absent. */
-export function allIdsOf(data: Record<string, unknown>): EventIds {
-  const levels = levelsOf(data);
+/** Every kind of id that the data carries; a kind without one is absent. A list carries the ids of its records. */
+export function allIdsOf(data: unknown): EventIds {
+  const levels = [data].flat().filter(isPlainObject).flatMap(levelsOf);
   // An event carries one or two kinds: looking for the names first costs a tenth of collecting every kind.
   const named = idKinds.filter((kind) => levels.some((level) => idKeys[kind].some((key) => level[key] !== undefined)));
   const found = named.map((kind) => [kind, idsIn(levels, kind)] as const);
