@@ -12,13 +12,10 @@ export interface ReceiverTenant {
   /** The tenant was removed: the sender may stop. */
   removed?: boolean;
   /**
-   * Keys accepted now: one, or two during a rotation. An empty list accepts nothing, unless `keyless`. `anew` reads
-   * them again first.
+   * Keys accepted now: one, or two during a rotation. An empty list accepts nothing. `anew` reads them again first.
    * @throws ConnectorError WEBHOOK_KEY_UNREADABLE
    */
   webhookKeys: (anew: boolean) => readonly string[];
-  /** The tenant file states explicitly that its partner account has no webhook key. */
-  keyless?: boolean;
   /** The partner's company id, if the tenant file names it. */
   company?: string;
   /** Absent if no webhooks of the tenant's HRIS are accepted. */
@@ -73,12 +70,8 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   const { id: tenantId, hris } = tenant;
   if (hris !== undefined && isOfHris(request)) return admitHris(request, { tenantId, ...hris }, admission);
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
-  // Without a key, the sender is never verified.
-  const isVerified = tenant.keyless !== true;
-  const place = isVerified
-    ? admission.verified.enter(tenantId, 0)
-    : enterUnjudged(request, tenantId, admission.unjudged);
-  const bytes = await readBody(request, admission.limits, { place, isVerified });
+  const place = admission.verified.enter(tenantId, 0);
+  const bytes = await readBody(request, admission.limits, { place, isVerified: true });
   return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });
 }
 
@@ -90,11 +83,7 @@ function isPlainJson(request: IncomingMessage): boolean {
 /** An unknown key may be the result of a rotation: the references are read again before it is refused. */
 function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
   const given = request.headers['x-webhook-key'];
-  return [false, true].some((anew) => {
-    const keys = tenant.webhookKeys(anew);
-    if (keys.length === 0) return tenant.keyless === true;
-    return typeof given === 'string' && checkWebhookKey(given, keys);
-  });
+  return [false, true].some((anew) => checkWebhookKey(given, tenant.webhookKeys(anew)));
 }
 
 /** Memory for what many senders have under way. */
@@ -171,7 +160,8 @@ export function createSharedMemory(mostBytes: number, loses: 'oldest' | 'newest'
 /** The cost of a body that has just begun: its socket and request. */
 const PLACE_BYTES = 16_384;
 
-function enterUnjudged({ socket }: IncomingMessage, tenantId: string, unjudged: SharedMemory): Place {
+/** Takes a place for a sender who is not verified yet, shared with those at the same address. */
+export function enterUnjudged({ socket }: IncomingMessage, unjudged: SharedMemory, tenantId = ''): Place {
   return unjudged.enter(`${tenantId} ${networkOf(socket.remoteAddress)}`, PLACE_BYTES);
 }
 
@@ -262,7 +252,7 @@ async function admitHris(
 ): Promise<Delivery> {
   const { headers } = request;
   if (!looksSigned({ headers, at: Date.now() })) throw refusal('HRIS_WEBHOOK_FORGED');
-  const place = enterUnjudged(request, tenantId, unjudged);
+  const place = enterUnjudged(request, unjudged, tenantId);
   const body = await readBody(request, limits, { place, isVerified: false });
   const named = read({ headers, body, at: Date.now() });
   if (named === undefined) throw refusal('HRIS_WEBHOOK_FORGED');

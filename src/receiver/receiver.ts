@@ -11,6 +11,7 @@ import {
   admit,
   createSharedMemory,
   type EventClass,
+  enterUnjudged,
   findTenant,
   isOfHris,
   type ReceiverTenant,
@@ -20,7 +21,7 @@ import {
 export interface ReceiverOptions {
   port: number;
   host: string;
-  /** May still be loading: requests then wait unread. */
+  /** May still be loading: requests then wait unread, as many as `maxBytesUnderWay` allows. */
   tenants: Admission['tenants'] | Promise<Admission['tenants']>;
   /** Decides by event name (section 6) what happens to a delivery. */
   classify: (event: string) => EventClass;
@@ -65,14 +66,22 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   // Whoever sends quickly is done in milliseconds, so the oldest body is one that trickles, even from the same address.
   const verified = createSharedMemory(maxBytesUnderWay, 'oldest');
   const unjudged = createSharedMemory(maxBytesUnderWay, 'oldest');
-  const known = { classify, limits, verified, unjudged };
-  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, ...known }));
+  const parts = { classify, limits, verified, unjudged };
+  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, ...parts }));
   let loaded: Admission | undefined;
   admission.then(
     (known) => (loaded = known),
     () => undefined,
   );
-  const admissionNow = async () => loaded ?? abortable(admission, AbortSignal.timeout(maxWaitMs));
+  const admissionNow = async (request: IncomingMessage) => {
+    if (loaded !== undefined) return loaded;
+    const place = enterUnjudged(request, unjudged);
+    const deadline = startDeadline(maxWaitMs, place.turnedOut);
+    return abortable(admission, deadline.signal).finally(() => {
+      deadline.end();
+      place.leave();
+    });
+  };
   const server = createServer({
     // Longer than a proxy keeps an idle connection (nginx: 60 s): a delivery that meets the closing of one fails.
     keepAliveTimeout: 65_000,
@@ -84,9 +93,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const gate = createCommitGate({ openStore, log, maxWaitMs });
   const refusals = createRefusalLog(log);
   const { onStored, onRefused } = options;
-  const parts = { admission: admissionNow, gate, log, metrics, refusals, onStored, onRefused };
+  const tools = { admission: admissionNow, gate, log, metrics, refusals, onStored, onRefused };
   server.on('request', (request, response) => {
-    if (options.otherwise?.(request, response) !== true) void answer({ request, response, ...parts });
+    if (options.otherwise?.(request, response) !== true) void answer({ request, response, ...tools });
   });
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -99,7 +108,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  admission: () => Promise<Admission>;
+  admission: (request: IncomingMessage) => Promise<Admission>;
   gate: CommitGate;
   log: Logger;
   metrics: ReceiverMetrics;
@@ -115,7 +124,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const came = performance.now();
   let tenant: ReceiverTenant | undefined;
   try {
-    const known = await admission();
+    const known = await admission(request);
     tenant = findTenant(request, known.tenants);
     const delivery = await admit(request, tenant, known);
     metrics.held.set(gate.held() + 1);

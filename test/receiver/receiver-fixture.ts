@@ -21,7 +21,6 @@ const TENANTS: readonly ReceiverTenant[] = [
   { id: 'acme', webhookKeys: () => [KEY, OLD_KEY], company: '77' },
   { id: 'beta', webhookKeys: () => [KEY] },
   { id: 'open', webhookKeys: () => [] },
-  { id: 'sworn', webhookKeys: () => [], keyless: true },
 ];
 
 export function deliveryStore(store: Store): DeliveryStore {

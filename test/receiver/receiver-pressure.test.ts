@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { ReceiverTenant } from '../../src/receiver/admit.ts';
 import type { DeliveryStore } from '../../src/receiver/receiver.ts';
 import { writeFailpoints } from '../../src/store/open-store.ts';
 import { patience } from '../harness/pace.ts';
@@ -10,9 +11,9 @@ import { freshStore } from '../store/stores.ts';
 import { deliver, deliveryStore, hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
 /** A socket that has sent its headers and `bytes` of a body it declared longer. */
-async function openSlowly(url: string, declared: number | 'chunked', start: string) {
+async function openSlowly(url: string, declared: number | 'chunked', start: string, localAddress = '127.0.0.1') {
   const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, localAddress });
   await once(socket, 'connect');
   const length = declared === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${declared}`;
   socket.write(
@@ -80,7 +81,7 @@ test('while the store stands still, one tenant floods the receiver and takes no 
   );
 });
 
-test('wrong keys hold no place, and have no delivery with the right one refused, though all share an address', async () => {
+test('wrong keys hold no place and have no right one refused, though all come from one address', async () => {
   const opening = Promise.withResolvers<DeliveryStore>();
   const waits = { maxWaitMs: 60_000, maxBodyMs: 60_000 };
   const { receiver, store, metrics } = await startTestReceiver({ openStore: () => opening.promise, ...waits });
@@ -96,6 +97,24 @@ test('wrong keys hold no place, and have no delivery with the right one refused,
   await until('the right ones wait', async () => (await metrics()).includes('hirebridge_webhook_held 2'));
   opening.resolve(deliveryStore(store));
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('while nobody is known yet, so many may wait, and the address with the most makes room', async () => {
+  const tenants = Promise.withResolvers<(id: string) => ReceiverTenant>();
+  const waits = { maxWaitMs: 60_000, maxBodyMs: 60_000 };
+  const options = { tenants: tenants.promise, maxBytesUnderWay: 2_000_000, ...waits };
+  const { receiver, metrics } = await startTestReceiver(options);
+  const body = hired([1]);
+  const modest = await openSlowly(receiver.url, body.length, body, '127.0.0.2');
+  const bodies = Array.from({ length: 200 }, (_, n) => hired([n]));
+  await flood(receiver.url, 'acme', KEY, bodies);
+  const refused = 'tenant="",status="503",code="STORE_UNAVAILABLE"';
+  await until('some make room', async () => answered(await metrics(), refused) >= 78);
+  tenants.resolve((id) => ({ id, webhookKeys: () => [KEY] }));
+  await until('an answer', async () => modest.answer() !== '');
+  expect(modest.answer()).toContain('200');
+  await until('the others are stored', async () => /status="200",code="STORED"\} 1\d\d/.test(await metrics()));
+  modest.socket.destroy();
 });
 
 test('verified bodies that are under way have a bounded memory, and the greediest tenant makes room', async () => {

@@ -99,12 +99,6 @@ test('a wrong key is refused before the body is looked at, however malformed it 
   expect(opened()).toBe(1);
 });
 
-test('a tenant declared keyless is served without a key', async () => {
-  const { receiver, rows } = await startTestReceiver();
-  expect((await deliver(receiver.url, hired([1]), { tenant: 'sworn', key: '' })).status).toBe(200);
-  expect(await rows()).toHaveLength(1);
-});
-
 test('an unknown event is stored as unknown, answered 200 and alarmed', async () => {
   const { receiver, rows, metrics, logged } = await startTestReceiver();
   const body = JSON.stringify({ event: 'interview.brand_new', data: {} });

@@ -5,11 +5,11 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/receiver/admit.ts',
-      find: `  const place = enterUnjudged(request, tenantId, unjudged);
+      find: `  const place = enterUnjudged(request, unjudged, tenantId);
 `,
       replace: `  if (underWay >= 8) throw refusal('WEBHOOKS_BUSY');
   underWay += 1;
-  const place = enterUnjudged(request, tenantId, unjudged);
+  const place = enterUnjudged(request, unjudged, tenantId);
 `,
     },
     {
