@@ -135,12 +135,13 @@ export const hireHints: Record<HireHint, SendHints> = {
  * the delivery. Nobody who was erased is started: the history of the workflow would name them again.
  */
 async function startHires(
-  { store, signalHire }: HintSender,
+  { store, signalHire, reconciles }: HintSender,
   delivery: LeasedDelivery,
   tenant: TenantRow,
 ): Promise<void> {
   const { tenantId, receivedAt } = delivery;
   const named = jobCandidateIdsOf(delivery);
+  if (named.length === 0) return reconciles.ask(tenantId);
   const people = named.map((id) => ({ kind: 'job-candidate', id }) as const);
   const erased = await erasedAmong(store, tenantId, people);
   const ids = named.filter((id) => !erased.has(id));
@@ -155,10 +156,12 @@ async function startHires(
   }
 }
 
-/** Hints only at people we follow; a hire without a workflow is left to a reconcile of its job. */
+/** Hints only at people we follow; a hire without a workflow, or without a name, is left to a reconcile. */
 async function hintRunning({ store, signalHire, reconciles }: HintSender, delivery: LeasedDelivery): Promise<void> {
   const { tenantId } = delivery;
-  const known = await latestHires(store, tenantId, jobCandidateIdsOf(delivery));
+  const named = jobCandidateIdsOf(delivery);
+  if (named.length === 0) return reconciles.ask(tenantId);
+  const known = await latestHires(store, tenantId, named);
   for (const hire of known.values()) {
     if (hire.state !== 'open' && hire.state !== 'done') continue;
     const ref = { tenantId, jobCandidateId: hire.job_candidate_id };

@@ -143,6 +143,18 @@ test(
   },
 );
 
+test.each(['candidate.hired', 'candidate.stage_changed', 'candidate.removed_from_job'])(
+  'an event %s that names nobody asks for a reconcile, because somebody did move',
+  async (event) => {
+    const store = await freshStore();
+    await deliver(store, event, { jobCandidateIds: [{ id: 7 }] });
+    const { hinted, reconciles } = relayOver(store);
+    await relayed(store, 1);
+    expect(hinted).toEqual([]);
+    expect(reconciles).toHaveLength(1);
+  },
+);
+
 test('a reconcile still owed is asked for when the relay ends', async () => {
   const store = await freshStore();
   const { relay, reconciles } = relayOver(store, { gapMs: 60_000 });
