@@ -87,7 +87,7 @@ function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
 }
 
 /** Memory for what many senders have under way. */
-export interface SharedMemory {
+interface SharedMemory {
   /** Takes another place for whoever has this name. */
   enter(name: string, bytes: number): Place;
   /** Places taken now. */
