@@ -3,7 +3,7 @@ import { type ConnectorError, rejected } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
 import { countOf, has, hireOf, type Store } from './open-store.ts';
-import { employedRows, recordedBy, releaseUnemployed } from './people.ts';
+import { employedRows, lapseCreating, recordedBy, releaseUnemployed } from './people.ts';
 import { recordPeople } from './persons.ts';
 import type { Tables } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
@@ -97,6 +97,10 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
   if (taken !== undefined)
     throw notChanged(`Employees are already linked under "${to}" (tenant ${taken.tenant_id}). Use another name.`);
   await recordUnder(store, { from, to });
+  await settleCreating(store, { from, to });
+  // A cursor under the new name is from the time before the tenant had the old one: the later one counts.
+  const current = kysely.selectFrom('change_cursors').select('tenant_id').where('connection', '=', from);
+  await kysely.deleteFrom('change_cursors').where('connection', '=', to).where('tenant_id', 'in', current).execute();
   await kysely.updateTable('person_keys').set({ scope: to }).where('scope', '=', from).execute();
   for (const table of ['persons', 'change_cursors', 'hires', 'resumes'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
@@ -146,6 +150,26 @@ async function recordUnder(store: Store, { from, to }: Pick<HrisChange, 'from' |
   const ids = twice.map((row) => row.person_id);
   await kysely.deleteFrom('person_keys').where('person_id', 'in', ids).execute();
   await kysely.deleteFrom('persons').where('person_id', 'in', ids).execute();
+}
+
+/** Forgets keys of employees that no hire is making any more. Two hires that still make one keep the names apart. */
+async function settleCreating(store: Store, { from, to }: Pick<HrisChange, 'from' | 'to'>): Promise<void> {
+  const twice = store.kysely
+    .selectFrom('person_keys as key')
+    .innerJoin('person_keys as old', (join) =>
+      join.onRef('old.kind', '=', 'key.kind').onRef('old.value', '=', 'key.value').on('old.scope', '=', from),
+    )
+    .select(['key.tenant_id', 'old.tenant_id as old_tenant_id'])
+    .where(has({ 'key.scope': to, 'key.kind': 'creating' }));
+  const tenantsOf = async () =>
+    new Set((await twice.execute()).flatMap((row) => [row.tenant_id ?? [], row.old_tenant_id ?? []].flat()));
+  for (const tenantId of await tenantsOf()) await lapseCreating(store, tenantId);
+  const making = [...(await tenantsOf())];
+  if (making.length > 0)
+    throw notChanged(
+      `The hires of ${making.join(' and ')} may be making the same employee, under "${to}" and under "${from}". ` +
+        'Let one of them end first, or use another name.',
+    );
 }
 
 function personOf(row: { company: string | null; candidate_id: string | null }, connection: string) {

@@ -4,7 +4,7 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { findPerson, recordPeople } from '../../src/store/persons.ts';
+import { changePerson, findPerson, recordPeople } from '../../src/store/persons.ts';
 import { giveNames, isGiven } from '../../src/store/unique-names.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, kinds } from './stores.ts';
@@ -65,6 +65,45 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     await holdPerson(store, person('new'), sister);
     await expect(change(store, 'keep')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
     expect(await findPerson(store, person('old'))).toMatchObject({ owner: ref });
+  });
+
+  test('is not kept while both names hold the same key of an employee being made, until that hire has ended', async () => {
+    const { store } = await freshStore(kind);
+    const sister = { tenantId: 'sister', jobCandidateId: '2', period: 1 };
+    for (const [hire, whose] of [
+      [ref, person('old')],
+      [sister, who('89', 'new')],
+    ] as const) {
+      await insertHires(store, [{ ...hire, state: 'open', candidateId: whose.candidate.candidateId }]);
+      await holdPerson(store, whose, hire);
+      const keys = ['email ana@example.com', 'name ana reyes'];
+      await changePerson(store, whose, { kind: 'create', hire, keys, holder: 'w', forMs: 60_000 });
+    }
+    const refused = { code: 'HRIS_NOT_CHANGED', message: expect.stringContaining('hires of sister and acme') };
+    await expect(change(store, 'keep')).rejects.toMatchObject(refused);
+    await store.kysely.updateTable('person_keys').set({ at: 1 }).where('scope', '=', 'new').execute();
+    await change(store, 'keep');
+    const keys = await store.kysely.selectFrom('person_keys').selectAll().where('kind', '=', 'creating').execute();
+    expect(keys).toHaveLength(2);
+    expect(keys).toMatchObject([
+      { scope: 'new', tenant_id: 'acme' },
+      { scope: 'new', tenant_id: 'acme' },
+    ]);
+  });
+
+  test('that is the same HR system goes on where its list of changes was read to', async () => {
+    const { store } = await freshStore(kind);
+    for (const [connection, cursor] of [
+      ['new', 'long ago'],
+      ['old', 'now'],
+    ] as const)
+      await store.kysely
+        .insertInto('change_cursors')
+        .values({ tenant_id: 'acme', connection, cursor, began_at: 1 })
+        .execute();
+    await change(store, 'keep');
+    const cursors = await store.kysely.selectFrom('change_cursors').selectAll().execute();
+    expect(cursors).toMatchObject([{ connection: 'new', cursor: 'now' }]);
   });
 
   test('that is the same HR system keeps the names that hires were given there', async () => {
