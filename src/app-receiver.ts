@@ -61,7 +61,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
       try {
         telemetry ??= startTelemetry('serve', registry);
         await telemetry;
-        const opened = await openDeliveryStore(url, options.tenantsDir, log, { known: tenants.resolve, refusals });
+        const opened = await openDeliveryStore(url, options, log, { known: tenants.resolve, refusals });
         installationId = opened.installationId;
         store = opened.store;
         return opened;
@@ -108,14 +108,14 @@ async function readiness(receiver: Receiver): Promise<Record<string, HealthCheck
 /** Opens the inbox, and follows the applied tenants from now on. */
 async function openDeliveryStore(
   url: string,
-  tenantsDir: string,
+  { dataDir, tenantsDir }: Places,
   log: Logger,
   { known, refusals }: { known: (find: Admission['tenants']) => void; refusals: RefusalNotes },
 ) {
   const [
     { openStore, storeTrouble },
     { createDeliveryBatches },
-    { startWithFolder, watchTenants },
+    { assertFirstFolder, startWithFolder, watchTenants },
     { createReceiverTenants },
     { keepPresence },
     { addWebhookRefusals },
@@ -127,6 +127,7 @@ async function openDeliveryStore(
     import('./store/processes.ts'),
     import('./store/webhook-refusals.ts'),
   ]);
+  await assertFirstFolder(dataDir, tenantsDir, 'check');
   const store = await openStore(url);
   try {
     await startWithFolder(store, tenantsDir);

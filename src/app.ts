@@ -8,7 +8,7 @@ import { hrisPaused } from '../activities/guarded.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { type Config, misspeltSettings, type Places, readConfig, storeExists, storeUrl } from './config.ts';
+import { type Config, misspeltSettings, type Places, readConfig, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { sweepKeyrings } from './hris/sftp/ready-files.ts';
@@ -34,9 +34,8 @@ import { createHireClient, type HireClient, paceStarts, signalHire } from './tem
 import { hireWorkflowId } from './temporal/ids.ts';
 import { askLastReconcile, hintStream, triggerReconcile } from './temporal/schedules.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
-import { currentTenants, startWithFolder, watchTenants } from './tenants/current-tenants.ts';
+import { assertFirstFolder, currentTenants, startWithFolder, watchTenants } from './tenants/current-tenants.ts';
 import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';
-import { loadTenants } from './tenants/load-tenants.ts';
 import { tracedForHire } from './trace.ts';
 import { openKeys } from './vault/keys.ts';
 import { within } from './within.ts';
@@ -74,8 +73,7 @@ async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
     listFile: config.HIREBRIDGE_FAILPOINT_LIST,
   });
   await sweepKeyrings();
-  // A first start with invalid files must leave nothing behind.
-  if (!storeExists(options.dataDir)) await loadTenants(options.tenantsDir);
+  await assertFirstFolder(options.dataDir, options.tenantsDir, 'check');
   installRuntime(log);
   const registry = createRegistry('worker');
   // Before the store opens: the store makes spans only if telemetry is running by then.

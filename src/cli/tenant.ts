@@ -21,7 +21,7 @@ import {
 import { applyDefinitions } from '../store/applied-tenants.ts';
 import type { HrisWay } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
-import { currentTenants } from '../tenants/current-tenants.ts';
+import { assertFirstFolder, currentTenants } from '../tenants/current-tenants.ts';
 import { type PlannedApplication, planApplication } from '../tenants/plan-application.ts';
 import { AS, byOf, endRefused, example, type Flags, placesOf, renderTable, say, sayBeside } from './command.ts';
 import { withClient, withOpened, withStore } from './open.ts';
@@ -273,6 +273,7 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
   const places = await placesOf(command);
   const from = dir === undefined ? places.tenantsDir : resolve(dir);
 
+  await assertFirstFolder(places.dataDir, from, 'skip');
   await withOpened(places, 'always', async (store) => {
     const plan = await planApplication(store, from, { secrets: 'skip' });
     const facts = { applied: plan.applications.map(({ tenantId }) => tenantId), same: plan.same, absent: plan.absent };

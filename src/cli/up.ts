@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type Places, readConfig, storeExists } from '../config.ts';
+import { type Places, readConfig } from '../config.ts';
 import { rejected } from '../errors.ts';
 import { assertFree, freePort } from '../free-port.ts';
 import { createLogger } from '../log.ts';
@@ -12,8 +12,7 @@ import { listTenantStates } from '../store/tenant-states.ts';
 import { checkSearchAttributes, connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { type DevServer, startDevServer } from '../temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli, showCliProgress } from '../temporal/dev-server/resolve-cli.ts';
-import { currentTenants } from '../tenants/current-tenants.ts';
-import { loadTenants } from '../tenants/load-tenants.ts';
+import { assertFirstFolder, currentTenants } from '../tenants/current-tenants.ts';
 import { planApplication } from '../tenants/plan-application.ts';
 import { example, placesOf, port } from './command.ts';
 import { lookInto, temporalAddressFile } from './open.ts';
@@ -110,7 +109,7 @@ export interface Up {
 /** Starts Temporal, receiver and worker on one machine. Invalid tenant files end it before anything starts. */
 export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
   const { dataDir, tenantsDir } = options;
-  if (!storeExists(dataDir)) await loadTenants(tenantsDir);
+  await assertFirstFolder(dataDir, tenantsDir, 'check');
   const temporal = await provideTemporal(options);
   const urls = new Map<string, string>();
   const supervisor = supervise(childrenOf(options, temporal.env), {

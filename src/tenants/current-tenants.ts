@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { storeExists } from '../config.ts';
 import type { Logger } from '../log.ts';
 import {
   type AppliedTenant,
@@ -77,6 +78,17 @@ export async function watchTenants(store: Store, { log, take, everyMs = 1_000 }:
       await watching;
     },
   };
+}
+
+/**
+ * Refuses the folder of a first start before the store is made, so that a refusal leaves nothing behind. Checks nothing
+ * where there is a store: its tenants count then.
+ * @throws ConnectorError TENANTS_UNREADABLE, TENANTS_MISSING, TENANT_FILE_INVALID
+ */
+export async function assertFirstFolder(dataDir: string, dir: string, secrets: 'check' | 'skip'): Promise<void> {
+  if (storeExists(dataDir)) return;
+  const { loadTenants } = await import('./load-tenants.ts');
+  await loadTenants(dir, { secrets });
 }
 
 /**

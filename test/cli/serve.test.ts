@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -127,4 +128,12 @@ test('an address that `calendar make` printed is answered by the receiver until 
   expect((await fetch(address)).status).toBe(404);
   // What is no calendar's is a webhook's.
   expect(await send(url, 1)).toBe(200);
+});
+
+test.each(['serve', 'tenant'])('%s leaves no store behind where it finds no tenant file', async (command) => {
+  const data = join(await scratchDir(), 'data');
+  const words = command === 'serve' ? ['serve', '--port', '0', '--health-port', '0'] : ['tenant', 'apply'];
+  const { code, stderr } = await runCommand([...words, '--tenants', await scratchDir(), '--data', data]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('holds no tenant file')]);
+  expect(existsSync(data)).toBe(false);
 });
