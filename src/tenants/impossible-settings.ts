@@ -1,11 +1,12 @@
 import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'csv-parse/sync';
 import { readConfig } from '../config.ts';
 import type { HrisAdapter } from '../hris/port.ts';
 import { findHrisAdapter } from '../hris/registry.ts';
 import { hasDefaultMapping } from '../mapping/load-mapping.ts';
 import { exchangeNames, landedNames, landings, type PullName, type StreamName } from '../streams/streams.ts';
-import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
+import { type Path, type Problem, problemAt, type Texts } from '../yaml/yaml-file.ts';
 import type { Loaded } from './clashes.ts';
 import { landingFields, requisitionFields, requisitionKind } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
@@ -39,8 +40,45 @@ interface Impossible {
  */
 export function impossibleOf(loaded: readonly Loaded[]): Problem[] {
   return loaded.flatMap(({ source, tenant }) =>
-    tenant === undefined ? [] : impossibleSettings(tenant).map(({ path, text }) => problemAt(source, path, text)),
+    tenant === undefined
+      ? []
+      : [
+          ...impossibleSettings(tenant).map(({ path, text }) => problemAt(source, path, text)),
+          ...lackHeader(tenant.files),
+        ],
   );
+}
+
+/**
+ * Lookup tables whose first line is surely a value, which would be lost as the header. No other first line tells; what
+ * is taken for the header is shown when the file is applied.
+ */
+function lackHeader(files: Texts): Problem[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const [header, ...rows] = isYaml(file) ? [] : rowsOf(text);
+    const name = header?.record[1];
+    if (header === undefined || name === undefined || name === '') return [];
+    const twin = rows.find(({ record }) => record[1] === name);
+    if (twin === undefined && Number.isNaN(Number(name))) return [];
+    const why = twin === undefined ? `the number "${name}"` : `"${name}", as line ${twin.info.lines} does`;
+    const said = `is read as the header line, but holds ${why}, so it is a value and would be lost.`;
+    return [{ file, line: header.info.lines, column: 1, text: `${said} Write a header line above it: partner,hris.` }];
+  });
+}
+
+/** Of the files of a tenant, those that are not YAML are lookup tables. */
+export function isYaml(file: string): boolean {
+  return /\.ya?ml$/i.test(file);
+}
+
+/** Rows of a lookup table, with the line on which each ends; none if it is not CSV, which its mapping reports. */
+export function rowsOf(text: string): { record: string[]; info: { lines: number } }[] {
+  try {
+    const options = { bom: true, info: true, skip_empty_lines: true, relax_column_count: true, trim: true } as const;
+    return parse(text, options) as unknown as ReturnType<typeof rowsOf>;
+  } catch {
+    return [];
+  }
 }
 
 export function impossibleSettings(tenant: Tenant): Impossible[] {

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findHrisAdapter } from '../hris/registry.ts';
+import { count } from '../in-words.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
 import { countPeopleOf, readBoundToHris } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, differencesOf, hrisSystem, type Loaded, otherSystems, overlaps } from './clashes.ts';
-import { foreignSecrets, impossibleOf } from './impossible-settings.ts';
+import { foreignSecrets, impossibleOf, isYaml, rowsOf } from './impossible-settings.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
 import type { Tenant } from './schema.ts';
 
@@ -269,10 +270,12 @@ function settingsOf({ file, files }: Files): Map<string, string> {
   return new Map(
     Object.entries(files).flatMap(([path, text]) => {
       if (path === file) return flatten(parseYaml(path, text).value, []);
-      if (/\.ya?ml$/i.test(path)) return flatten(parseYaml(path, text).value, [basename(path)]);
-      // People only need to see that a lookup table changed.
+      if (isYaml(path)) return flatten(parseYaml(path, text).value, [basename(path)]);
+      // People only need to see that a lookup table changed, and which line is read as its header.
       const fingerprint = createHash('sha256').update(text).digest('hex').slice(0, 8);
-      return [[basename(path), `${text.length} characters, ${fingerprint}`] as [string, string]];
+      const [header, ...rows] = rowsOf(text);
+      const below = `${count(rows.length, 'value')} below the header line "${header?.record.join(',') ?? ''}"`;
+      return [[basename(path), `${below}, ${fingerprint}`] as [string, string]];
     }),
   );
 }

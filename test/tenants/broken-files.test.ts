@@ -235,6 +235,18 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
     'needs two cells',
     'with a comma between them',
   ],
+  'a lookup file whose first value stands where the header line belongs': [
+    rule('city: { from: candidate.city, lookup: c.csv }', { 'c.csv': 'Beuel,BN\nBonn,BN\nKiel,KI\n' }),
+    'c.csv:1:1',
+    'holds "BN", as line 2 does',
+    'Write a header line above it',
+  ],
+  'a lookup file without a header line, of numbers': [
+    rule('city: { from: candidate.city, lookup: c.csv }', { 'c.csv': '\nBonn,4711\nKiel,4712\n' }),
+    'c.csv:2:1',
+    'holds the number "4711"',
+    'Write a header line above it',
+  ],
   'an anchor bomb': [{ 'acme.yaml': BOMB }, 'acme.yaml:2:8', 'grow without end', 'Write the values out'],
   'a file of 10 MB': [
     { 'acme.yaml': 'x'.repeat(10_000_000) },

@@ -119,6 +119,18 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     await mkdir(dir);
   });
 
+  test('tells which line of a lookup table is read as its header', async () => {
+    const { store } = await freshStore(kind);
+    await put('acme.yaml', `${ACME}mapping: map.yaml\n`);
+    await put('map.yaml', 'fields:\n  department: { from: job.title, lookup: departments.csv }\n');
+    await put('departments.csv', '\nClerk,OFFICE\n"Cook","KITCHEN, COLD"\n');
+    const [{ changes } = { changes: [] }] = (await plan(store)).applications;
+    expect(changes.filter((line) => line.includes('csv:'))).toEqual([
+      expect.stringMatching(/^\+ departments\.csv: 1 value below the header line "Clerk,OFFICE", [0-9a-f]{8}$/),
+    ]);
+    await Promise.all(['map.yaml', 'departments.csv'].map((name) => rm(join(dir, name))));
+  });
+
   test('shows each setting that is new, changed or gone, and nothing for one that is the same', async () => {
     const { store } = await freshStore(kind);
     await put('acme.yaml', `${ACME}mapping: map.yaml\n`);
