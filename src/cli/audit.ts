@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { duration } from '../hris/option-types.ts';
-import { readWrites, type WriteView } from '../operator/writes.ts';
+import { nameOfField, readWrites, type WriteView } from '../operator/writes.ts';
 import type { Places } from '../places.ts';
 import { type ChainVerdict, exportAudit, HEADS_FILE, noteLook, verifyAudit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
@@ -82,10 +82,13 @@ function render(writes: readonly WriteView[]): string {
   return renderListed(['when', 'record', 'write', 'fields', 'outcome', 'mapping', 'by (run)'], rows);
 }
 
-function renderFields({ fields, changes, purgedAt }: Pick<WriteView, 'fields' | 'changes' | 'purgedAt'>): string {
-  if (purgedAt !== null) return `${fields.join(', ')} (values purged ${purgedAt.slice(0, 10)})`;
+type Written = Pick<WriteView, 'fields' | 'labels' | 'changes' | 'purgedAt'>;
+
+function renderFields({ fields, changes, purgedAt, ...named }: Written): string {
+  const names = fields.map((field) => nameOfField(named, field));
+  if (purgedAt !== null) return `${names.join(', ')} (values purged ${purgedAt.slice(0, 10)})`;
   return Object.entries(changes)
-    .map(([field, change]) => `${field}: ${renderChange(change)}`)
+    .map(([field, change]) => `${nameOfField(named, field)}: ${renderChange(change)}`)
     .join('\n');
 }
 

@@ -13,7 +13,7 @@ import {
 import { type HireStory, type HireView, type ListedHire, readHire, startHire, viewHires } from '../operator/hires.ts';
 import { type OpenTenant, streamsToPlan, withTenant } from '../operator/open-tenant.ts';
 import { assertKnownStream } from '../operator/streams.ts';
-import type { WriteView } from '../operator/writes.ts';
+import { nameOfField, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { listHires } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
@@ -261,7 +261,9 @@ function renderWritten({ at, by, mapping, outcome, purgedAt, ...values }: Writte
   return `${value}, ${at} by ${by}, mapping ${mapping ?? 'none'}, ${outcome}`;
 }
 
-function renderWrite({ at, kind, target, foreignId, fields, outcome, verifiedAt, run, mapping }: WriteView): string {
+function renderWrite(write: WriteView): string {
+  const { at, kind, target, foreignId, outcome, verifiedAt, run, mapping } = write;
+  const fields = write.fields.map((field) => nameOfField(write, field));
   const where = foreignId === null ? '' : ` ${foreignId}`;
   const read = verifiedAt === null ? '' : `, read back ${verifiedAt}`;
   const of = `run ${run.slice(0, 36)}, mapping ${mapping ?? 'none'}`;

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { html } from 'hono/html';
 import { count } from '../in-words.ts';
-import { readWrites, type WriteView } from '../operator/writes.ts';
+import { nameOfField, readWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { type AuditFilter, listAudit } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
@@ -65,12 +65,7 @@ function addActs(app: ConsoleApp): void {
     return page(
       c,
       'What people did',
-      html`${filters(c, '/audit', [
-        searchField(c, 'by', 'Who'),
-        choiceField(c, 'act', 'Did', auditActs),
-        dayField(c, 'from', 'From (UTC)'),
-        dayField(c, 'to', 'Before (UTC)'),
-      ])}
+      html`${filters(c, '/audit', [searchField(c, 'by', 'Who'), choiceField(c, 'act', 'Did', auditActs), dayFields(c)])}
 <div class="result" id="audit-part" data-live>
 ${table('What people did, latest first', head, shown.map(actRow), { none: 'No act matches.' })}${ways}
 ${asOf()}</div>
@@ -127,6 +122,10 @@ function addWrites(app: ConsoleApp, { log }: ConsoleParts): void {
       mapping: queryOf(c, 'mapping'),
       recordId: queryOf(c, 'record'),
       runId: queryOf(c, 'run'),
+      by: queryOf(c, 'by'),
+      kind: KINDS.find((one) => one === c.req.query('kind')),
+      from: dayAsked(c, 'from'),
+      to: dayAsked(c, 'to'),
       ...(after === undefined ? {} : { after }),
       limit,
     };
@@ -139,12 +138,13 @@ function addWrites(app: ConsoleApp, { log }: ConsoleParts): void {
     const head = ['when', 'record', 'write', 'fields', 'outcome', 'mapping', 'by (run)'];
     const rows = shown.map((write) => writeRow(write, isRevealed));
     const to = addressOf('audit', tenantId, 'writes');
-    const search = ['mapping', 'record', 'run'] as const;
+    const search = ['mapping', 'record', 'run', 'by'] as const;
     return page(
       c,
       `What was written for ${tenantId}`,
       html`<form class="filters" role="search" method="get" action="${to}">
-${search.map((name) => searchField(c, name, LABELS[name]))}<button>Find</button></form>
+${search.map((name) => searchField(c, name, LABELS[name]))}
+${choiceField(c, 'kind', 'Kind', KINDS)}${dayFields(c)}<button>Find</button></form>
 <div class="actions">${
         isRevealed
           ? ''
@@ -175,17 +175,19 @@ ${ways}${asOf()}</div>`,
   });
 }
 
-const LABELS = { mapping: 'Mapping version', record: 'Record', run: 'Run' } as const;
+const LABELS = { mapping: 'Mapping version', record: 'Record', run: 'Run', by: 'Who' } as const;
+const KINDS = ['create', 'update', 'end'] as const;
 
 function writeRow(write: WriteView, isRevealed: boolean): Cell[] {
   const { at, by, run, record, kind, target, fields, changes, mapping, outcome, verifiedAt, purgedAt } = write;
   const shown = fields.map((field): Html => {
     const change = changes[field];
+    const name = nameOfField(write, field);
     if (change === undefined)
-      return html`<div>${field} <span
+      return html`<div>${name} <span
 class="soft">${purgedAt === null ? '' : 'purged'}</span></div>`;
     const old = 'old' in change ? personal(change.old, isRevealed, 'empty') : '?';
-    return html`<div>${field}: ${old} &rarr; ${personal(change.new, isRevealed, 'empty')}</div>`;
+    return html`<div>${name}: ${old} &rarr; ${personal(change.new, isRevealed, 'empty')}</div>`;
   });
   return [
     time(at),
@@ -206,8 +208,14 @@ function fieldsCell(fields: readonly string[], shown: readonly Html[]): Html {
 
 const MOST_FIELDS = 3;
 
-function dayField(c: Asked, name: string, label: string): Html {
-  return html`<label>${label}<input type="date" name="${name}" value="${c.req.query(name) ?? ''}"></label>`;
+const DAYS = { from: 'From (UTC)', to: 'Before (UTC)' } as const;
+
+function dayFields(c: Asked): Html {
+  const days = Object.entries(DAYS).map(
+    ([name, label]) =>
+      html`<label>${label}<input type="date" name="${name}" value="${c.req.query(name) ?? ''}"></label>`,
+  );
+  return html`${days}`;
 }
 
 function dayAsked(c: Asked, name: string): number | undefined {

@@ -14,7 +14,7 @@ import { type HireView, type ListedHire, readHire, type StoryLine, startHire, vi
 import { findHiresByName, MOST_READ } from '../operator/hires-by-name.ts';
 import { type HoldView, listHolds } from '../operator/holds.ts';
 import { withTenant } from '../operator/open-tenant.ts';
-import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
+import { MASK, nameOfField, readHireWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { findHires, type HireSearch, listHiresPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
@@ -300,7 +300,7 @@ function writtenRows(write: WriteView, isRevealed: boolean): Cell[][] {
     const gone = purgedAt === null ? '' : '(purged)';
     const old = change !== undefined && 'old' in change ? personal(change.old, isRevealed) : gone;
     const now = change === undefined ? gone : personal(change.new, isRevealed, 'empty');
-    return [field, now, old, target, time(at), by, state];
+    return [nameOfField(write, field), now, old, target, time(at), by, state];
   });
 }
 

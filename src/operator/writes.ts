@@ -1,12 +1,20 @@
 import { shortVersion } from '../mapping/load-mapping.ts';
+import { readLabels } from '../store/fields.ts';
 import { type FieldChange, listWrites, type WriteFilter } from '../store/foreign-writes.ts';
 import type { Store } from '../store/open-store.ts';
 import type { ForeignWriteRow } from '../store/schema.ts';
 
 /** Writes to partner and HR system, latest first; sensitive values are masked unless revealed. */
 export async function readWrites(store: Store, filter: WriteFilter, reveal: boolean): Promise<WriteView[]> {
-  return (await listWrites(store, filter)).map((row) => viewWrite(row, reveal));
+  const rows = await listWrites(store, filter);
+  const ofCustomFields = rows.filter(({ target }) => NAMES_BY_ID.has(target));
+  const ids = new Set(ofCustomFields.flatMap(({ fields }) => JSON.parse(fields) as string[]));
+  const labels = await readLabels(store, filter.tenantId, [...ids]);
+  return rows.map((row) => viewWrite(row, reveal, NAMES_BY_ID.has(row.target) ? labels : {}));
 }
+
+/** Targets whose writes name the hiring platform's custom fields by their ids. */
+const NAMES_BY_ID: ReadonlySet<string> = new Set(['custom-fields', 'job']);
 
 const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
 
@@ -24,7 +32,12 @@ export async function readHireWrites(
 /** A write to partner or HR system, for display. */
 export type WriteView = ReturnType<typeof viewWrite>;
 
-function viewWrite(row: ForeignWriteRow, reveal: boolean) {
+/** What people call a field of a write. */
+export function nameOfField({ labels }: Pick<WriteView, 'labels'>, field: string): string {
+  return labels[field] ?? field;
+}
+
+function viewWrite(row: ForeignWriteRow, reveal: boolean, labels: Readonly<Record<string, string>>) {
   const changes = changesOf(row);
   return {
     at: iso(row.sent_at) ?? '',
@@ -36,6 +49,8 @@ function viewWrite(row: ForeignWriteRow, reveal: boolean) {
     /** The id of the record written. */
     foreignId: row.foreign_id,
     fields: JSON.parse(row.fields) as string[],
+    /** Labels of fields that are named by an id. */
+    labels,
     /** Empty after a purge; a field without `old` had an unknown value before. */
     changes: reveal ? changes : maskChanges(changes, JSON.parse(row.sensitive) as string[]),
     mapping: row.mapping_hash === null ? null : shortVersion(row.mapping_hash),

@@ -93,6 +93,22 @@ export async function listFieldChanges(store: Store, tenantId: string, limit: nu
   }));
 }
 
+/** Labels of custom fields of the hiring platform by their ids; a field that is gone keeps its last one. */
+export async function readLabels(
+  { kysely }: Store,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Record<string, string>> {
+  if (ids.length === 0) return {};
+  const rows = await kysely
+    .selectFrom('fields')
+    .select(['field_id', 'definition'])
+    .where(has({ tenant_id: tenantId, side: 'partner' }))
+    .where('field_id', 'in', ids)
+    .execute();
+  return Object.fromEntries(rows.map(({ field_id: id, definition }) => [id, parse(definition).label]));
+}
+
 /** The field that each path in the mappings stands for. */
 export async function readMatches(store: Store, tenantId: string): Promise<Map<string, FieldDefinition>> {
   const rows = await store.kysely.selectFrom('field_matches').selectAll().where('tenant_id', '=', tenantId).execute();

@@ -217,6 +217,11 @@ export interface WriteFilter {
   recordId?: string | undefined;
   runId?: string | undefined;
   target?: string;
+  kind?: ForeignWriteRow['kind'] | undefined;
+  by?: string | undefined;
+  /** Milliseconds on the database's clock. */
+  from?: number | undefined;
+  to?: number | undefined;
   /** Writes of hires: they keep their own rows when their values are purged. */
   isOfHire?: boolean;
   /** Sent before this moment, or at it and of a record with a later id. */
@@ -241,10 +246,12 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
     .selectAll('w')
     .select(['i.outcome as intent_outcome', 'o.batch_id as open_batch'])
     .$call(given({ 'w.tenant_id': filter.tenantId, 'w.record_id': filter.recordId }))
-    .$call(given({ 'w.run_id': filter.runId, 'w.target': filter.target }))
+    .$call(given({ 'w.run_id': filter.runId, 'w.target': filter.target, 'w.kind': filter.kind, 'w.by': filter.by }))
     .orderBy('w.sent_at', 'desc')
     .orderBy('w.record_id');
   if (filter.mapping !== undefined) query = query.where('w.mapping_hash', 'like', `${filter.mapping}%`);
+  if (filter.from !== undefined) query = query.where('w.sent_at', '>=', filter.from);
+  if (filter.to !== undefined) query = query.where('w.sent_at', '<', filter.to);
   if (filter.after !== undefined) query = query.where('w.sent_at', '<=', filter.after[0]).where(isBehind(filter.after));
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   const whole = (await query.execute()).map(({ intent_outcome: decided, open_batch: open, ...row }) => {
@@ -333,10 +340,13 @@ async function listPurged({ kysely }: Store, filter: WriteFilter): Promise<Forei
   let query = kysely
     .selectFrom('purged_writes')
     .selectAll()
-    .$call(given({ tenant_id: filter.tenantId, run_id: filter.runId, target: filter.target }))
+    .$call(given({ tenant_id: filter.tenantId, run_id: filter.runId, target: filter.target, by: filter.by }))
     .orderBy('sent_at', 'desc');
   if (filter.mapping !== undefined) query = query.where('mapping_hash', 'like', `${filter.mapping}%`);
+  if (filter.from !== undefined) query = query.where('sent_at', '>=', filter.from);
+  if (filter.to !== undefined) query = query.where('sent_at', '<', filter.to);
   if (filter.after !== undefined) query = query.where('sent_at', '<=', filter.after[0]);
+  if (filter.kind !== undefined) query = query.where(sql`records`, 'like', `%"kind":"${filter.kind}"%`);
   // May find a few too many, since `_` in the pattern matches any character; filtered below.
   const named = JSON.stringify(filter.recordId ?? '').replaceAll(/[^\w"-]/g, '_');
   if (filter.recordId !== undefined) query = query.where(sql`records`, 'like', `%${named}%`);
@@ -346,6 +356,7 @@ async function listPurged({ kysely }: Store, filter: WriteFilter): Promise<Forei
     (JSON.parse(records) as Alike[]).flatMap(({ kind, outcome, fields, ids }) =>
       ids
         .filter((id) => filter.recordId === undefined || id === filter.recordId)
+        .filter(() => filter.kind === undefined || kind === filter.kind)
         .map((record_id) => ({
           ...page,
           ...NOTHING,

@@ -3,7 +3,8 @@ import { holdOf } from '../../src/hire/holds.ts';
 import { answerHold } from '../../src/operator/holds.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
-import { recordWrites } from '../../src/store/foreign-writes.ts';
+import { saveFields } from '../../src/store/fields.ts';
+import { purgeBatches, recordWrites } from '../../src/store/foreign-writes.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
@@ -398,4 +399,44 @@ test('what was written is listed with its values masked, shown when asked, and s
   expect(csv.text).toContain('city');
   expect(csv.text).not.toMatch(/Rome|Oslo/);
   expect(await actsIn(store)).toEqual(['revealed']);
+});
+
+test('what was written is narrowed by person, kind and day, and names custom fields as the hiring platform does', async () => {
+  const { store, signIn } = await openConsole();
+  const field = { id: 'cf-17', entity: 'candidate', label: 'Employee ID', type: 'TEXT' };
+  await saveFields(store, { tenantId: 'acme', side: 'partner' }, [field]);
+  const write = async (by: string, recordId: string, kind: 'create' | 'update', sentAt: string) => {
+    const origin = { tenantId: 'acme', by, runId: `run-${recordId}`, mappingHash: null };
+    const changes = { 'cf-17': { new: '000123' }, 'cf-18': { new: 'x' } };
+    const batch = await recordWrites(store, origin, [
+      { target: 'custom-fields', recordId, kind, changes, sensitive: [] },
+    ]);
+    const sent = { sent_at: Date.parse(sentAt), outcome: 'done' as const };
+    await store.kysely.updateTable('foreign_writes').set(sent).where('batch_id', '=', batch).execute();
+    return batch;
+  };
+  const old = await write('eve', 'R-1', 'create', '2026-11-02T10:00:00Z');
+  await write('ann', 'R-2', 'update', '2026-11-03T10:00:00Z');
+  await write('hirebridge', 'R-3', 'update', '2026-11-04T10:00:00Z');
+  const visitor = await signIn();
+  const found = async (query: string): Promise<string[]> => {
+    const { text } = await visitor.get(`/audit/acme/writes${query}`);
+    return [...new Set(text.match(/\bR-\d/g))];
+  };
+  const narrowed = async () => [
+    await found(''),
+    await found('?by=ann'),
+    await found('?kind=create'),
+    await found('?from=2026-11-03&to=2026-11-04'),
+    await found('?kind=whatever'),
+  ];
+  const expected = [['R-3', 'R-2', 'R-1'], ['R-2'], ['R-1'], ['R-2'], ['R-3', 'R-2', 'R-1']];
+  expect(await narrowed()).toEqual(expected);
+  await purgeBatches(store, [old]);
+  expect(await narrowed(), 'after the values were purged').toEqual(expected);
+  const { text } = await visitor.get('/audit/acme/writes?record=R-2');
+  expect(text).toContain('Employee ID: ');
+  expect(text).not.toContain('cf-17');
+  expect(text).toContain('cf-18: ');
+  expect((await visitor.get('/audit/acme/writes.csv?by=ann')).text).not.toMatch(/R-[13]/);
 });

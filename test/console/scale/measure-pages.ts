@@ -198,6 +198,7 @@ export async function pathsOf({ kysely }: Store): Promise<Record<string, string>
     writes: `/audit/${BIG}/writes`,
     'writes of a mapping version': `/audit/${BIG}/writes?mapping=none`,
     'writes of a record': `/audit/${BIG}/writes?record=${id}`,
+    'writes of a week': `/audit/${BIG}/writes?from=2026-11-01&to=2026-11-08&kind=update&by=nobody`,
     'rate limits': `/rate-limits?tenant=${BIG}`,
     'set up a tenant': '/setup',
   };
