@@ -60,6 +60,13 @@ function lacksOf(made: string): string[] {
   const keeping = pods.filter(({ volumes }) => volumes.some((one) => one.name === 'data' && !('emptyDir' in one)));
   const kept = keeping.flatMap((pod) => pod.containers.map(({ name }) => name)).toSorted();
   if (made.includes('hirebridge-data') && kept.join() !== 'console,worker') return [`${kept.join()} keep the data`];
+  // Only who speaks to both sides has the secrets of both; the migration reads neither tenants nor secrets.
+  const knowing = pods.filter(({ volumes }) => JSON.stringify(volumes).includes('"hirebridge-secrets"'));
+  const known = knowing.flatMap((pod) => pod.containers.map(({ name }) => name)).toSorted();
+  if (known.length > 0 && known.join() !== 'console,worker') return [`${known.join()} have the secrets of both sides`];
+  const migrating = pods.filter(({ containers }) => containers.some(({ name }) => name === 'migrate'));
+  const read = migrating.flatMap(({ volumes }) => volumes.map(({ name }) => name));
+  if (read.some((name) => name === 'tenants' || name === 'secrets')) return [`the migration has ${read.join()}`];
   const temporals = pods.filter((pod) => /TEMPORAL_|"name":"temporal"/.test(JSON.stringify(pod)));
   const asking = temporals.flatMap((pod) => pod.containers.map(({ name }) => name));
   if (asking.some((name) => name === 'serve' || name === 'migrate')) return [`${asking.join()} have Temporal's keys`];

@@ -72,12 +72,28 @@ securityContext:
 {{- end }}
 {{- end }}
 
+{{/* The volume of the secrets; of `serve`, which is reached from outside, that of the webhook keys if it has its own. */}}
+{{- define "hirebridge.secrets" -}}
+{{- with .root.Values.secrets }}
+{{- if and (eq $.part "serve") .receiverSecretName -}}
+secret: { secretName: {{ .receiverSecretName }}, defaultMode: 0440 }
+{{- else if .volume -}}
+{{ toYaml .volume }}
+{{- else if .secretName -}}
+secret: { secretName: {{ .secretName }}, defaultMode: 0440 }
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "hirebridge.mounts" -}}
 - { name: data, mountPath: /data }
 - { name: tmp, mountPath: /tmp }
+{{- /* The migration reads the store's address and nothing else. */}}
+{{- if ne .part "migrate" }}
 - { name: tenants, mountPath: /etc/hirebridge/tenants, readOnly: true }
-{{- if or .root.Values.secrets.secretName .root.Values.secrets.volume }}
+{{- if include "hirebridge.secrets" . }}
 - { name: secrets, mountPath: /etc/hirebridge/secrets, readOnly: true }
+{{- end }}
 {{- end }}
 {{- if and .root.Values.temporal.tlsSecretName (has .part (list "worker" "console")) }}
 - { name: temporal, mountPath: /etc/hirebridge/temporal, readOnly: true }
@@ -94,18 +110,17 @@ securityContext:
   emptyDir: {}
 {{- end }}
 - { name: tmp, emptyDir: {} }
+{{- if ne $part "migrate" }}
 - name: tenants
 {{- if .Values.tenants.volume }}
 {{- toYaml .Values.tenants.volume | nindent 2 }}
 {{- else }}
   configMap: { name: {{ required "tenants.configMapName or tenants.volume says where the tenant files are" .Values.tenants.configMapName }} }
 {{- end }}
-{{- if .Values.secrets.volume }}
+{{- with include "hirebridge.secrets" (dict "root" . "part" $part) }}
 - name: secrets
-{{- toYaml .Values.secrets.volume | nindent 2 }}
-{{- else if .Values.secrets.secretName }}
-- name: secrets
-  secret: { secretName: {{ .Values.secrets.secretName }}, defaultMode: 0440 }
+{{- . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- if and .Values.temporal.tlsSecretName (has $part (list "worker" "console")) }}
 - name: temporal
