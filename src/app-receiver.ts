@@ -64,13 +64,13 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
         const opened = await openDeliveryStore(url, options, log, { known: tenants.resolve, refusals });
         installationId = opened.installationId;
         store = opened.store;
+        firstTry.resolve();
         return opened;
       } catch (error) {
         // A store that is down is tried again; invalid tenant files end the process.
         if (isConnectorError(error) && error.action === 'reject') tenants.reject(error);
+        else firstTry.resolve();
         throw error;
-      } finally {
-        firstTry.resolve();
       }
     },
     otherwise: createSecretPages(() => store),

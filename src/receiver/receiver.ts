@@ -350,7 +350,9 @@ async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal): Pr
     try {
       return await openStore();
     } catch (err) {
-      if (attempt % 10 === 0) log.error({ err, attempt }, 'store cannot be opened, deliveries wait');
+      // What is rejected ends the process, which says why.
+      const isOver = isConnectorError(err) && err.action === 'reject';
+      if (attempt % 10 === 0 && !isOver) log.error({ err, attempt }, 'store cannot be opened, deliveries wait');
       await pause(retryDelay(attempt), undefined, { signal: stop });
     }
   }
