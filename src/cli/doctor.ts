@@ -174,9 +174,13 @@ export async function examine({ dataDir, tenantsDir }: Places): Promise<Examined
       tenants.push(...(await loadTenants(tenantsDir)));
       return { state: 'good', message: `${tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
     },
-    store: () => lookIfThere(dataDir, `${storeFile(dataDir)} is not there yet`, (store) => checkStore(store, evidence)),
+    store: () =>
+      lookIfThere(dataDir, `${storeFile(dataDir)} is not there yet: the first hirebridge up makes it`, (store) =>
+        checkStore(store, evidence),
+      ),
     people: () => lookIfThere(dataDir, 'nobody is known yet', checkPeople),
-    processes: () => lookIfThere(dataDir, 'nothing was started yet', (store) => checkProcesses(store, tenantsDir)),
+    processes: () =>
+      lookIfThere(dataDir, 'nothing was started yet: hirebridge up', (store) => checkProcesses(store, tenantsDir)),
   };
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])

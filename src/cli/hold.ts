@@ -114,7 +114,9 @@ function renderGroups(groups: readonly HoldGroup[], most: number): string {
   );
   const table = renderTable(['hold', 'tenant', 'job candidate', 'state', 'age', 'reason'], rows);
   const many = groups.filter(({ holds }) => holds.length > 1).map((group) => renderMany(group, most));
-  return [table, ...many].join('\n\n').concat('\n');
+  const isAsked = groups.some(({ holds }) => holds.some(({ state }) => state === 'open'));
+  const next = isAsked ? ['How to answer one: hirebridge hold show ID'] : [];
+  return [table, ...many, ...next].join('\n\n').concat('\n');
 }
 
 /** The number of holds with one code, and the answers for all; an answer that needs an id is for a single hold. */
@@ -150,12 +152,17 @@ function renderHold(hold: ShownHold): string {
     `tenant ${hold.tenantId}${hire}`,
     `opened ${hold.openedAt}`,
     ...detailsOf(hold).map(([name, value]) => `${name}: ${value}`),
+    ...(hold.code === 'MAPPING_INCOMPLETE' && hire !== ''
+      ? [`${EXPLAINED}: hirebridge explain ${hold.tenantId} ${hold.jobCandidateId}`]
+      : []),
     ...hold.earlierAnswers.map(({ answer, by, at }) => `answered ${answer} by ${by ?? 'unknown'} ${at}; still so`),
     ...(hold.answer === null ? [] : [`answered ${hold.answer} by ${hold.answeredBy ?? 'unknown'}`]),
     ...nextLines(hold),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+const EXPLAINED = 'Each value and its rule, with file and line';
 
 const INDENT = ' '.repeat(6);
 

@@ -136,7 +136,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
       ...(webhookKey === undefined
         ? []
         : [
-            `webhooks: in the dashboard, set the webhook URL to https://YOUR_HOST/webhooks/${tenant} and this key; ` +
+            `webhooks: in the dashboard, set the webhook URL to https://YOUR_HOST/webhooks/${tenant}; ` +
               `on this machine that is http://127.0.0.1:${readConfig().HIREBRIDGE_PORT}/webhooks/${tenant}\n`,
           ]),
     ].join(''),

@@ -74,7 +74,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Listed>>>> 
   },
 };
 
-function createProgram(): Command {
+function createProgram(): { program: Command; load: LoadCommand } {
   const program = new Command('hirebridge')
     .description("Turns each hire on a hiring platform into one employee in the customer's HR system.")
     .option('--tenants <dir>', 'directory of tenant files (default "tenants", or HIREBRIDGE_TENANTS)')
@@ -99,12 +99,27 @@ function createProgram(): Command {
     left.delete(command);
     if (module !== undefined) (await module()).commands[command.name()]?.(command, load);
   };
-  return program.hook('preSubcommand', (_program, command) => load(command));
+  program.hook('preSubcommand', (_program, command) => load(command));
+  return { program, load };
+}
+
+/** The commands with this name elsewhere: `hirebridge tenant check` means `hirebridge check`. */
+async function namesakes(word: string): Promise<string[]> {
+  const { program, load } = createProgram();
+  await Promise.all(program.commands.map(load));
+  const own = program.commands.flatMap((group) => group.commands.map((one) => `${group.name()} ${one.name()}`));
+  const all = [...program.commands.map((one) => one.name()), ...own];
+  return all.filter((path) => path.split(' ').at(-1) === word).map((path) => `hirebridge ${path}`);
 }
 
 /** A wrong command line counts as rejected input; help and version are not errors. */
-function exitOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+async function exitOf(error: unknown): Promise<number> {
+  if (error instanceof CommanderError) {
+    const [, word] = error.code === 'commander.unknownCommand' ? (/'(.+?)'/.exec(error.message) ?? []) : [];
+    const meant = word === undefined ? [] : await namesakes(word);
+    if (meant.length > 0) process.stderr.write(`(Did you mean ${meant.join(', or ')}?)\n`);
+    return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+  }
   printError(error);
   return exitCodeOf(error);
 }
@@ -142,10 +157,10 @@ function asOption([node = '', main = '', ...words]: readonly string[]): string[]
 export async function runProgram(): Promise<void> {
   process.stdout.on('error', endWithReader);
   try {
-    if (process.argv.length > 2) await createProgram().parseAsync(asOption(process.argv));
+    if (process.argv.length > 2) await createProgram().program.parseAsync(asOption(process.argv));
     else process.stdout.write(nextSteps(existsSync(process.env['HIREBRIDGE_TENANTS'] ?? 'tenants')));
   } catch (error) {
-    process.exitCode = exitOf(error);
+    process.exitCode = await exitOf(error);
   }
   // Listening for the parent's end would keep the channel open and the process alive.
   if (process.connected) process.disconnect();

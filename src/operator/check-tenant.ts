@@ -267,7 +267,7 @@ async function checkState({ tenant }: Tenant, store: Store | undefined): Promise
   if (row?.state === 'paused')
     return fail(`The tenant is paused: ${row.paused_message ?? ''} [${row.paused_code ?? ''}]`);
   if (row === undefined || row.baseline_done_at === null)
-    return warn('No hire starts before the first reconcile is done. Run hirebridge worker.');
+    return warn('No hire starts before a worker has done the first reconcile (hirebridge up, or hirebridge worker).');
   return ok('The tenant is active and its first reconcile is done.');
 }
 

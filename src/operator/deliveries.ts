@@ -172,6 +172,7 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
     state: 'warn',
     message:
       `No webhook of the last 90 days is known for ${tenantId}; only the reconcile finds hires. Set the webhook ` +
-      `address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write "webhooks: off".`,
+      `address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write ` +
+      '"webhooks: off" under partner in the tenant file.',
   };
 }

@@ -65,23 +65,18 @@ export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promis
   return loaded;
 }
 
+const NEXT = 'Write the first with hirebridge init TENANT, or name another directory with --tenants DIR.';
+
 /** Paths of the YAML files of a folder. @throws ConnectorError TENANTS_UNREADABLE, TENANTS_MISSING */
 export async function tenantFiles(dir: string): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(dir);
   } catch {
-    throw rejected(
-      'TENANTS_UNREADABLE',
-      `${dir}: there is no such directory of tenant files. Create it, or name another with --tenants DIR.`,
-    );
+    throw rejected('TENANTS_UNREADABLE', `${dir}: there is no such directory of tenant files. ${NEXT}`);
   }
   const files = names.filter((name) => /\.ya?ml$/i.test(name) && !/\.cases\.ya?ml$/i.test(name));
-  if (files.length === 0)
-    throw rejected(
-      'TENANTS_MISSING',
-      `${dir}: holds no tenant file (*.yaml). Add one, or name another directory with --tenants DIR.`,
-    );
+  if (files.length === 0) throw rejected('TENANTS_MISSING', `${dir}: holds no tenant file (*.yaml). ${NEXT}`);
   return files.sort().map((name) => join(dir, name));
 }
 

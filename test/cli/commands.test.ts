@@ -31,6 +31,12 @@ test.each([
 
 test.each([
   ['an unknown verb', ['nonsense'], /unknown command/],
+  [
+    'a command under a group',
+    ['tenant', 'check', 'acme'],
+    /\(Did you mean hirebridge check, or hirebridge mapping check\?\)/,
+  ],
+  ['a command without its group', ['answer', 'x', 'retry'], /\(Did you mean hirebridge hold answer\?\)/],
   ['an unknown option', ['serve', '--nonsense'], /unknown option/],
   ['a port that is none', ['serve', '--port', '70000'], /whole number from 0 to 65535/],
   [

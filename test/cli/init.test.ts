@@ -44,8 +44,9 @@ const SQLITE = ['--hris', 'sqlite:hr.db'];
 
 test('init writes files that pass the checks, and the key where only its owner can read it', async () => {
   const { dir, init } = await setUp();
-  const { code, stdout } = await init(...SQLITE);
+  const { code, stdout } = await init(...SQLITE, '--webhook-key', 'whk_initInitInit');
   expect([code, stdout]).toEqual([0, expect.stringContaining('acme-mapping.yaml')]);
+  expect(stdout).toContain('set the webhook URL to https://YOUR_HOST/webhooks/acme; on this machine that is http');
   expect(stdout).toContain('start date candidate.customFields[Start Date]: by its name');
   expect(stdout).toContain('onboarding flow flow-1: "Standard", the only one that is active');
   expect(await runCommand(['--tenants', dir, 'mapping', 'check', 'acme'])).toMatchObject({ code: 0 });

@@ -53,8 +53,10 @@ test('hold list and show tell what waits, why, and the answers it takes', async 
     code: 0,
     stdout: expect.stringMatching(new RegExp(`${holdId}.*acme.*600013.*MAPPING_INCOMPLETE`)),
   });
+  expect(list.stdout).toMatch(/\n\nHow to answer one: hirebridge hold show ID\n$/);
   const shown = await runCommand(['hold', 'show', holdId, '--data', data]);
   expect(shown.stdout).toContain(HOLD.message);
+  expect(shown.stdout).toContain('\nEach value and its rule, with file and line: hirebridge explain acme 600013\n');
   expect(shown.stdout).toContain(
     `  hirebridge hold answer ${holdId} retry\n` +
       '      Reads both sides again and continues; asks again if the cause is still\n      there.\n' +

@@ -54,6 +54,15 @@ test('doctor ends with 2 and names the line when a tenant file cannot be meant',
   expect(stdout).toMatch(/\d+ of \d+ assumptions .*: hirebridge doctor --all/);
 });
 
+test('doctor says of a folder where nothing is set up yet what makes each missing thing', async () => {
+  const [tenants, data] = await Promise.all([scratchDir(), scratchDir()]);
+  const { code, stdout } = await runCommand(['doctor', '--tenants', tenants, '--data', data]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^open +tenants .*hirebridge init TENANT/m);
+  expect(stdout).toMatch(/^open +store .*store\.db is not there yet: the first hirebridge up makes it$/m);
+  expect(stdout).toMatch(/^open +processes +nothing was started yet: hirebridge up$/m);
+});
+
 test('doctor shows what answers contradict or have not shown yet, and the rest on --all', async () => {
   const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
   const store = await openStore(`sqlite:${join(data, 'store.db')}`);

@@ -47,7 +47,7 @@ test('status says at once who runs, and ends with 3 where a worker or receiver s
   expect(both.code).toBe(0);
   expect(both.stdout).toMatch(/^No hire is under way; nobody needs to do anything\.\n\n/);
   expect(both.stdout).toMatch(
-    /^The worker runs since \d{4}-\S+Z on .*, version \d\S+\.\nThe receiver runs since \S+Z on .*, version \d\S+\.\n/m,
+    /^The worker has been running since \d{4}-\S+Z on .*, version \d\S+\.\nThe receiver has been running since \S+Z on .*, version \d\S+\.\n/m,
   );
   await Promise.all([worker.close(), receiver.close()]);
   const stopped = await cli('status', '--verbose');

@@ -148,7 +148,7 @@ function clock(...moves: readonly number[]): Drill {
     },
     worker: 'ready',
     receiver: 'ready',
-    status: /The worker runs since/,
+    status: /The worker has been running since/,
   };
 }
 
@@ -183,7 +183,7 @@ export const drills: Record<string, Drill> = {
     lastsMs: MINUTE_MS,
     worker: 'ready',
     receiver: 'ready',
-    status: /The worker runs since/,
+    status: /The worker has been running since/,
   },
   'failover-reset': failover(/insert into "intents"/, 'reset'),
   'failover-silent': failover(/update "hires"/, 'silence'),
@@ -264,7 +264,7 @@ export const drills: Record<string, Drill> = {
       },
       // What still finds room in a page is written, so each says what its own last write came to.
       lastsMs: MINUTE_MS,
-      status: /The worker runs since/,
+      status: /The worker has been running since/,
     } satisfies Drill;
   })(),
   'disk-full-log': {
@@ -276,7 +276,7 @@ export const drills: Record<string, Drill> = {
     lastsMs: MINUTE_MS / 2,
     worker: 'ready',
     receiver: 'ready',
-    status: /The worker runs since/,
+    status: /The worker has been running since/,
   },
   'disk-full-temp': (() => {
     let disk: Awaited<ReturnType<typeof mountDisk>> | undefined;
@@ -293,7 +293,7 @@ export const drills: Record<string, Drill> = {
       lastsMs: MINUTE_MS / 2,
       worker: 'ready',
       receiver: 'ready',
-      status: /The worker runs since/,
+      status: /The worker has been running since/,
     } satisfies Drill;
   })(),
   'names-silent': (() => {
@@ -319,7 +319,7 @@ export const drills: Record<string, Drill> = {
       lastsMs: MINUTE_MS,
       worker: 'ready',
       receiver: 'ready',
-      status: /The worker runs since/,
+      status: /The worker has been running since/,
     } satisfies Drill;
   })(),
   'one-name-for-two-systems': {

@@ -266,10 +266,11 @@ describe('a file is refused', () => {
 });
 
 test('a directory that is missing or empty is refused with what to do', async () => {
-  expect(await refused()).toEqual([expect.stringContaining('holds no tenant file')]);
+  const next = 'Write the first with hirebridge init TENANT, or name another directory with --tenants DIR.';
+  expect(await refused()).toEqual([expect.stringContaining(`holds no tenant file (*.yaml). ${next}`)]);
   await expect(loadTenants(join(dir, 'gone'))).rejects.toMatchObject({
     code: 'TENANTS_UNREADABLE',
-    message: expect.stringContaining('--tenants DIR'),
+    message: expect.stringContaining(`there is no such directory of tenant files. ${next}`),
   });
 });
 

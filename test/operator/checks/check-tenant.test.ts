@@ -70,6 +70,7 @@ test('a tenant that fits both sides has a line for each thing looked at, and non
     'custom-fields': 'ok The custom fields that the files name exist.',
     clock: expect.stringMatching(/^ok /),
     'rate-limit': 'ok No call was counted yet.',
+    state: expect.stringMatching(/^warn No hire starts .* \(hirebridge up, or hirebridge worker\)\.$/),
     'hris-fields': expect.stringMatching(/^ok The mapping fits \d+ fields and fills the 4 required ones\.$/),
   });
 });

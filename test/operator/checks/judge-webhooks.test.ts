@@ -9,7 +9,7 @@ const refused = (lastAt: number) => [{ reason: 'WEBHOOK_KEY_WRONG', count: 3, la
 const ofHris = (reason: string) => [{ reason, count: 1, lastAt: DAY }];
 
 test.each<[string, Partial<WebhookFacts> | undefined, string, RegExp]>([
-  ['none arrived', undefined, 'warn', /No webhook of the last 90 days is known.*webhooks\/acme/],
+  ['none arrived', undefined, 'warn', /No webhook of the last 90 days is known.*webhooks\/acme.*under partner/],
   ['all were refused', { refused: refused(DAY) }, 'fail', /WEBHOOK_KEY_WRONG; 3 refused.*partner\.webhookKeys/],
   ['refused for a day', { acceptedAt: 0, refused: refused(DAY) }, 'fail', /are refused/],
   ['one refused right after a good one', { acceptedAt: DAY - 1, refused: refused(DAY) }, 'warn', /are refused/],
