@@ -344,7 +344,8 @@ export function describeRole(status: RoleStatus, age: (ms: number) => string): s
     const [worst] = inTrouble;
     const which = inTrouble.length === running.length ? 'Nothing is processed' : `${inTrouble.length} can do nothing`;
     const trouble = worst === undefined ? '' : ` ${which} (${worst.host}): ${worst.trouble}`;
-    return `The ${role} has been running since ${first.startedAt} on ${first.host}, version ${first.version}${more}.${trouble}`;
+    const of = `${first.startedAt} on ${first.host}, version ${first.version}`;
+    return `The ${role} has been running since ${of}${more}.${trouble}`;
   }
   if (!isMissing(status)) return `No ${role} runs, and nothing needs one.`;
   const how = last?.ended === 'not' ? 'and it did not shut down cleanly' : 'and was stopped';

@@ -401,7 +401,7 @@ test('what was written is listed with its values masked, shown when asked, and s
   expect(await actsIn(store)).toEqual(['revealed']);
 });
 
-test('what was written is narrowed by person, kind and day, and names custom fields as the hiring platform does', async () => {
+test('what was written is narrowed by person, kind and day, and calls custom fields by name', async () => {
   const { store, signIn } = await openConsole();
   const field = { id: 'cf-17', entity: 'candidate', label: 'Employee ID', type: 'TEXT' };
   await saveFields(store, { tenantId: 'acme', side: 'partner' }, [field]);

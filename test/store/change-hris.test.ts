@@ -67,7 +67,7 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await findPerson(store, person('old'))).toMatchObject({ owner: ref });
   });
 
-  test('is not kept while both names hold the same key of an employee being made, until that hire has ended', async () => {
+  test('is not kept while both names hold one key of an employee being made, until that hire has ended', async () => {
     const { store } = await freshStore(kind);
     const sister = { tenantId: 'sister', jobCandidateId: '2', period: 1 };
     for (const [hire, whose] of [
