@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual, styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
 import { z } from 'zod';
+import { storeExists } from '../config.ts';
 import { mappingFile, tableNames, writeRule } from '../mapping/compile-rule.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { bindTables, type Mapping, shortVersion } from '../mapping/load-mapping.ts';
@@ -179,6 +180,7 @@ async function runDiff(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
+  if (!storeExists(places.dataDir)) await readOwnTenant(places.tenantsDir, tenantId);
   const diff = await withOpened(places, 'if-empty', (store) =>
     withTenant({ store, places, tenantId }, async (open) => {
       const subject = mappingNamed(options.stream);

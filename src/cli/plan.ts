@@ -1,17 +1,18 @@
 import type { Command } from 'commander';
-import { type Places, readConfig } from '../config.ts';
+import { type Places, readConfig, storeExists, storeFile } from '../config.ts';
 import { armFailpoints } from '../failpoint.ts';
 import { type Applied, applySavedPlan, planRevert } from '../operator/apply-plan.ts';
 import { type OpenTenant, withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
 import { planStreams } from '../operator/plan-streams.ts';
 import { assertKnownStream } from '../operator/streams.ts';
+import { readOwnTenant } from '../operator/tenants.ts';
 import { maskPlan, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/plans.ts';
 import { AS, byOf, EXIT, example, type Flags, placesOf, renderChange, renderTable, say } from './command.ts';
-import { withOpened } from './open.ts';
+import { assertExists, withOpened } from './open.ts';
 
 /** At most this many records are shown; `--json` has all. */
 const MOST_SHOWN = 20;
@@ -62,6 +63,7 @@ function defineApply(command: Command): void {
 
 async function runApply(hash: string, options: Flags, command: Command): Promise<void> {
   const places = await placesOf(command);
+  assertExists(storeFile(places.dataDir));
   armFailpoints({ killAt: readConfig().HIREBRIDGE_FAILPOINT_KILL });
   const applied = await withOpened(places, 'always', async (store) => {
     const plan = await findPlan(store, hash);
@@ -112,6 +114,7 @@ async function showPlans(
   options: PlanOptions,
   make: (open: OpenTenant, by: string) => Promise<PlanView[]>,
 ): Promise<void> {
+  if (!storeExists(places.dataDir)) await readOwnTenant(places.tenantsDir, tenantId);
   await withOpened(places, 'if-empty', async (store) => {
     const plans = await withTenant({ store, places, tenantId }, (open) => make(open, byOf(options)));
     await printPlans(store, plans, options);

@@ -130,11 +130,25 @@ test('an address that `calendar make` printed is answered by the receiver until 
   expect(await send(url, 1)).toBe(200);
 });
 
-test.each(['serve', 'tenant'])('%s leaves no store behind where it finds no tenant file', async (command) => {
+test.each([
+  ['serve', '--port', '0', '--health-port', '0'],
+  ['tenant', 'apply'],
+  ['plan', 'acme'],
+  ['mapping', 'diff', 'acme', 'new.yaml'],
+])('%s %s leaves no store behind where it finds no tenant file', async (...words) => {
   const data = join(await scratchDir(), 'data');
-  const words = command === 'serve' ? ['serve', '--port', '0', '--health-port', '0'] : ['tenant', 'apply'];
   const { code, stderr } = await runCommand([...words, '--tenants', await scratchDir(), '--data', data]);
   expect([code, stderr]).toEqual([2, expect.stringContaining('holds no tenant file')]);
   expect(stderr).not.toMatch(/receiving webhooks|store cannot be opened/);
+  expect(existsSync(data)).toBe(false);
+});
+
+test.each([
+  [['plan', 'acmee'], 'TENANT_UNKNOWN'],
+  [['apply', '3fa1c09b77de'], 'STORE_MISSING'],
+])('%s leaves no store behind where it names nothing', async (words, refusal) => {
+  const data = join(await scratchDir(), 'data');
+  const { code, stderr } = await runCommand([...words, '--tenants', await tenantDir(), '--data', data]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(refusal)]);
   expect(existsSync(data)).toBe(false);
 });
