@@ -24,6 +24,9 @@ export function checkAsked(world: World, facts: Facts): string[] {
   ];
 }
 
+/** Answers by which another hire takes the employee up, and writes its own job. */
+const LINKS = new Set(['link', 'link-anyway', 'same-person']);
+
 /** An employee who took another job has what the mapping makes of that job, and nothing that only the old one had. */
 function checkTransfers(world: World, { employees, hires }: Facts): string[] {
   if (!has(world, 'conditions')) return [];
@@ -32,7 +35,10 @@ function checkTransfers(world: World, { employees, hires }: Facts): string[] {
     const moved = world.given.findLast(
       (one) => one.human === hire.human && one.answer === 'transfer' && !isForgotten(world, one.at),
     );
-    const isLast = moved?.jobCandidateId === hire.jobCandidateId && hire.answers.at(-1) === 'transfer';
+    const isOver = world.given.some(
+      (one) => one.human === hire.human && LINKS.has(one.answer) && one.at > (moved?.at ?? 0),
+    );
+    const isLast = moved?.jobCandidateId === hire.jobCandidateId && hire.answers.at(-1) === 'transfer' && !isOver;
     if (employee === undefined || others.length > 0 || !hire.hiredNow || !isLast) return [];
     if (hires.some((one) => one.human === hire.human && one.openHolds.length > 0)) return [];
     const row = world.state.one<{ body: string }>(

@@ -88,10 +88,15 @@ function madeUnseen({ storeSavedAt, storeRestoredAt }: World, profile: HrisProfi
   return made.filter((later) => made.some((first) => isUnseen(first, later))).length;
 }
 
-/** How many were made while the partner showed the human as two candidates: nothing tells that these are one. */
+/**
+ * How many were made while nothing told that they are one human: the partner showed two candidates, or their names differ
+ * and the merge of somebody who was done is seen once everybody is listed again, within a day.
+ */
 export function madeApart({ merged }: World, human: string, made: readonly Employee[]): number {
   const at = merged.get(human);
-  return at === undefined ? 0 : made.filter(({ createdAt }) => createdAt <= at + SLACK_MS).length;
+  if (at === undefined) return 0;
+  const isOther = ({ madeAs }: Employee): boolean => madeAs !== made[0]?.madeAs;
+  return made.filter((one) => one.createdAt <= at + SLACK_MS || isOther(one)).length;
 }
 
 /**
