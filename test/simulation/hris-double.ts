@@ -202,8 +202,8 @@ function search(
     number: (one) => key.by === 'number' && one.number === key.value,
     email: (one) => key.by === 'email' && one.fields['email'] === key.value,
     person: () => false,
-    name: ({ fields }) =>
-      findsNames && key.by === 'name' && `${fields['givenName']} ${fields['familyName']}` === key.fullName,
+    name: ({ fields: { givenName, familyName } }) =>
+      findsNames && key.by === 'name' && `${String(givenName)} ${String(familyName)}` === key.fullName,
   };
   const refs = employees.filter(fits[key.by]).map(refOf);
   const [first, ...others] = refs;

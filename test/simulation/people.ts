@@ -147,8 +147,8 @@ function applyAgain(world: World, customer: Customer, person: Applicant): Deed[]
 }
 
 /**
- * All applications of the one are the other's now, and so is what the other's profile lacked; the first profile is gone.
- * No event tells of it.
+ * All applications of the one are the other's now, and so is what the other's profile lacked; the first profile is
+ * gone. No event tells of it.
  */
 function mergeCandidates(world: World, customer: Customer, from: number, to: number): void {
   const { state, people, merged, timeline } = world;

@@ -89,8 +89,8 @@ function madeUnseen({ storeSavedAt, storeRestoredAt }: World, profile: HrisProfi
 }
 
 /**
- * How many were made while nothing told that they are one human: the partner showed two candidates, or their names differ
- * and the merge of somebody who was done is seen once everybody is listed again, within a day.
+ * How many were made while nothing told that they are one human: the partner showed two candidates, or their names
+ * differ and the merge of somebody who was done is seen once everybody is listed again, within a day.
  */
 export function madeApart({ merged }: World, human: string, made: readonly Employee[]): number {
   const at = merged.get(human);
