@@ -18,7 +18,8 @@ export const matrixReporter: Reporter = {
       }),
     ]);
     const notes = reasons.map((reason, at) => `(${at + 1}) impossible: ${reason}`);
-    process.stdout.write(`\n${renderTable(['case', ...kinds], rows)}\n${notes.join('\n')}\n${sumUp(cells)}\n`);
+    const sum = sumUp(cells) + unplayed(modules);
+    process.stdout.write(`\n${renderTable(['case', ...kinds], rows)}\n${notes.join('\n')}\n${sum}\n`);
   },
 };
 
@@ -42,4 +43,10 @@ function cellOf(test: TestCase): Cell[] {
 function sumUp(cells: readonly Cell[]): string {
   const count = (state: string) => cells.filter((cell) => cell.state === state).length;
   return `${count('passed')} passed, ${count('impossible')} impossible, ${count('FAILED')} failed`;
+}
+
+/** Files that failed although none of their cases did: they broke before a case began, which counts as a failure. */
+function unplayed(modules: readonly TestModule[]): string {
+  const broken = modules.filter((one) => !one.ok() && [...one.children.allTests()].every((test) => test.ok()));
+  return broken.length === 0 ? '' : `; NOT PLAYED: ${broken.map((one) => one.relativeModuleId).join(', ')}`;
 }
