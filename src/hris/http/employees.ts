@@ -264,7 +264,8 @@ export async function writeEmployee(
 
 /** The options, {today}, and {from}: the day from which a write counts. */
 function generalOf({ own, today }: Defined, { startDate }: EmployeeFields, given: Values = {}): Values {
-  return { ...own, ...given, today: today(), from: given['from'] ?? given['lastDay'] ?? startDate ?? today() };
+  const day = today();
+  return { ...own, ...given, today: day, from: given['from'] ?? given['lastDay'] ?? startDate ?? day };
 }
 
 /** Without its version the request would overwrite whatever was edited meanwhile. */

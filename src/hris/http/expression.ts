@@ -59,11 +59,13 @@ const COMPARED = /^([^"'=]+?)\s*=\s*(?:"([^"\\]*)"|'([^'\\]*)')$/;
 export function compileExpression(text: string): Expression {
   const paths = text.split('??').map((one) => plainPath(one.trim()));
   if (paths.every((path) => path !== undefined))
-    return (input) =>
-      paths
-        .values()
-        .map((path) => readPath(input, path))
-        .find((value) => value !== undefined);
+    return (input) => {
+      for (const path of paths) {
+        const value = readPath(input, path);
+        if (value !== undefined) return value;
+      }
+      return undefined;
+    };
   const evaluate = compileJsonata(text);
   const [, left = '', double, single] = COMPARED.exec(text.trim()) ?? [];
   const path = plainPath(left);

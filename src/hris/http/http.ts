@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { dayOf } from '../../day-of.ts';
 import { isConnectorError, rejected } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { type Change, clockOf, pageOfChanges, readChangeCursor } from '../change-cursor.ts';
@@ -191,7 +190,7 @@ export function openDefinition(
   {
     limits,
     watch,
-    today = () => dayOf(Date.now()),
+    today = () => new Date().toISOString().slice(0, 'YYYY-MM-DD'.length),
   }: { limits: HrisLimits; watch?: LineOptions['watch']; today?: () => string },
 ): OpenDefinition {
   const { url, allowPrivateAddress } = options;

@@ -91,7 +91,7 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
   const line = openLine(options.url, settings);
   const origin = loginOrigin(definition.authorizing, own);
   const away = origin === undefined ? undefined : openLine(origin, settings);
-  const open: OpenLine = { definition, options, line };
+  const open: OpenLine = { definition, options, line, plainOptions: plainly(own) };
   const letIn = (call: Call, carried: Carried, at: OpenLine, endpoint?: string): Promise<Answer> =>
     sendPlain(at, call, carried, endpoint).catch((error: unknown) => {
       throw ofWayIn(error, call.plan);
@@ -131,6 +131,8 @@ interface OpenLine {
   definition: HttpDefinition;
   options: LineOptions;
   line: HrisLine;
+  /** The definition's options, without the prefix. */
+  plainOptions: Readonly<Record<string, string>>;
 }
 
 /** Sends one request of the definition, without logging in. */
@@ -161,7 +163,7 @@ async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?
     const { status, headers } = at;
     return { status, headers, body, at, asked: plain.path.replace(/\?.*/s, ''), base: line.base };
   };
-  const hooked = definition.hooks.request(plain, plainly(own));
+  const hooked = definition.hooks.request(plain, { ...open.plainOptions });
   let refused: HttpAnswer | undefined;
   const request = {
     what,
@@ -200,7 +202,6 @@ async function sendPlain(open: OpenLine, call: Call, carried: Carried, endpoint?
   }
 }
 
-/** The definition's options, without the prefix. */
 function plainly(own: Values): Record<string, string> {
   return Object.fromEntries(Object.entries(own).map(([key, value]) => [key.slice('options.'.length), String(value)]));
 }
@@ -243,9 +244,9 @@ function addressOf(plan: CallPlan, values: Values, carried: Record<string, strin
   // Only a login may have a whole address.
   const target = String(plan.path(values, encodeURIComponent)).replace(/^https?:\/\/[^/?]*/, '');
   const [path = '', own = ''] = target.split(/\?(.*)/s);
-  const kept = own
-    .split('&')
-    .filter((pair) => !new URLSearchParams(pair).keys().some((name) => Object.hasOwn(carried, name)));
+  const isCarried = (pair: string): boolean =>
+    new URLSearchParams(pair).keys().some((name) => Object.hasOwn(carried, name));
+  const kept = own === '' ? [] : own.split('&').filter((pair) => !isCarried(pair));
   const query = new URLSearchParams({ ...rendered(plan.query, values), ...carried }).toString();
   const whole = [...kept, query].filter((part) => part !== '').join('&');
   return whole === '' ? path : `${path}?${whole}`;

@@ -362,12 +362,18 @@ async function* readPages(
           : short === undefined || ((await toldTotal(short, paging)) ?? items.length) >= items.length;
       if (isProof) next = 'whole';
     }
+    // Nothing else tells that the HR system counts from 0, so that a page was never asked for.
+    const mayBeSkipped =
+      next === 'whole' && paging?.first === 1 && /^(page|offset)$/.test(paging.by) && !paging.totalIn;
+    if (number === 1 && typeof next === 'string' && !mayBeSkipped) {
+      yield { items, answer, end: next };
+      return;
+    }
     // A record on a second page was pushed over the border by one that is on no page now, or those after it moved up.
     const ids = await idsIn(items);
     isMoved ||= stamp === undefined && ids.some((one) => idsBefore.has(one));
     for (const one of ids) idsBefore.add(one);
-    if (next === 'whole' && paging?.first === 1 && /^(page|offset)$/.test(paging.by) && !paging.totalIn) {
-      // Nothing else tells that the HR system counts from 0, so that a page was never asked for.
+    if (mayBeSkipped) {
       const zeroth = ask({ 'page.offset': 0, 'page.number': 0 }).then(read);
       const earlier = await zeroth.then(idsIn, () => []);
       if (earlier.some((one) => !idsBefore.has(one))) next = 'skipped';
