@@ -89,7 +89,10 @@ export async function notePerson(
 ): Promise<void> {
   const { store, ref, row, connection } = hire;
   await noteMerge(store, connection.tenant, { ...ref, candidateId }, row.candidate_id);
-  await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
+  const noted = { candidate_id: candidateId, job_id: jobId };
+  await noteHire(hire, noted);
+  // The steps after this one name the person by it: by the earlier candidate, their employee would be another person's.
+  Object.assign(row, noted);
 }
 
 /** @param before The candidate whose application this was */

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import { steerTenant } from '../../../src/operator/tenants.ts';
 import { compareAnew } from '../../../src/store/tenant-states.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { listApplicants } from '../../harness/world-people.ts';
@@ -54,6 +55,18 @@ async function twoCandidates(database: (typeof kinds)[number], hiredBefore = fal
       return { second, opened: await fleet.open('acme', second) };
     },
     employees: () => readTable(url),
+    /** Nobody is known in the new one. */
+    async replaceHris() {
+      const by = { tenantId: 'acme', by: 'ada' };
+      await steerTenant(fleet.store, 'pause', by);
+      const anew = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
+      await fleet.apply('acme', '', {
+        hris: `kind: sql, connection: anew, url: "${anew}", createTable: true`,
+        way: 'new',
+      });
+      await steerTenant(fleet.store, 'resume', by);
+      return () => readTable(anew);
+    },
   };
 }
 
@@ -76,19 +89,24 @@ function withoutAnswer(hris: OwnHris): OwnHris {
 const asked = (code: string) => ({ enrolled: { verdict: 'hold', hold: { code } } });
 
 describe.each(kinds)('once the partner merged two candidates, with the store in %s', (database) => {
-  test('the employee who was made after that is known of both, and a transfer moves them', async () => {
-    const { first, merge, employOnce, finish, hireOther, answerAs, refOf, employees, row } =
-      await twoCandidates(database);
-    merge();
-    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
-    await finish(first);
-    const { second, opened } = await hireOther();
-    expect(opened).toMatchObject(asked('PERSON_HIRED_BEFORE'));
-    await answerAs(await refOf(second), (opened as unknown as { enrolled: { verdict: string } }).enrolled, 'transfer');
-    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
-    expect(await row(second)).toMatchObject({ employee_id: '1' });
-    expect(await employees()).toHaveLength(1);
-  });
+  test.each(['the HR system that knew the first one', 'one that knew neither'])(
+    'the employee who was made after that in %s is known of both, and a transfer moves them',
+    async (where) => {
+      const world = await twoCandidates(database);
+      const { first, merge, employOnce, finish, hireOther, answerAs, refOf, row } = world;
+      const employees = where === 'one that knew neither' ? await world.replaceHris() : world.employees;
+      merge();
+      expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+      await finish(first);
+      const { second, opened } = await hireOther();
+      expect(opened).toMatchObject(asked('PERSON_HIRED_BEFORE'));
+      const { enrolled } = opened as unknown as { enrolled: { verdict: string } };
+      await answerAs(await refOf(second), enrolled, 'transfer');
+      expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+      expect(await row(second)).toMatchObject({ employee_id: '1' });
+      expect(await employees()).toHaveLength(1);
+    },
+  );
 
   test.each(['before', 'after'])(
     'whom a create without an answer made is known of both, if it was found %s',
