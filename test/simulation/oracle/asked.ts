@@ -148,8 +148,8 @@ function checkAdopted(world: World, { enrolments, hires }: Facts): string[] {
 const PERSON = new Set(['same-employee', 'same-person', 'transfer', 'new-employment', 'here-too']);
 
 /**
- * Two applications of one person are one question. With a new profile nothing but an address tells who they are, and
- * that is compared in one HR system.
+ * Two applications of one person are one question. With a new profile, or one that was merged after the first hire was
+ * done, nothing but what one HR system compares tells who they are.
  */
 function checkSamePerson(world: World, { hires, employees }: Facts): string[] {
   const done = new Map(
@@ -161,7 +161,8 @@ function checkSamePerson(world: World, { hires, employees }: Facts): string[] {
   );
   const isOneQuestion = (one: HireFact, other: HireFact): boolean =>
     one !== other &&
-    (one.candidateId === other.candidateId || done.get(one.jobCandidateId) === done.get(other.jobCandidateId));
+    ((one.candidateId === other.candidateId && !world.merged.has(one.human)) ||
+      done.get(one.jobCandidateId) === done.get(other.jobCandidateId));
   return [
     ...Map.groupBy(
       hires.filter((hire) => done.has(hire.jobCandidateId)),
