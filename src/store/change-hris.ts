@@ -97,7 +97,7 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
   if (taken !== undefined)
     throw notChanged(`Employees are already linked under "${to}" (tenant ${taken.tenant_id}). Use another name.`);
   await recordUnder(store, { from, to });
-  await settleCreating(store, { from, to });
+  await lapseSameKeys(store, { from, to });
   // A cursor under the new name is from the time before the tenant had the old one: the later one counts.
   const current = kysely.selectFrom('change_cursors').select('tenant_id').where('connection', '=', from);
   await kysely.deleteFrom('change_cursors').where('connection', '=', to).where('tenant_id', 'in', current).execute();
@@ -153,7 +153,7 @@ async function recordUnder(store: Store, { from, to }: Pick<HrisChange, 'from' |
 }
 
 /** Forgets keys of employees that no hire is making any more. Two hires that still make one keep the names apart. */
-async function settleCreating(store: Store, { from, to }: Pick<HrisChange, 'from' | 'to'>): Promise<void> {
+async function lapseSameKeys(store: Store, { from, to }: Pick<HrisChange, 'from' | 'to'>): Promise<void> {
   const twice = store.kysely
     .selectFrom('person_keys as key')
     .innerJoin('person_keys as old', (join) =>
