@@ -71,7 +71,7 @@ function readNumber(cell: unknown): ReadCell {
 /** A timestamp column holds more than the day. */
 function readDay(cell: unknown): ReadCell {
   const [, day] = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/s.exec(cellText(cell).trim()) ?? [];
-  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true;
+  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(-2));
   return isDay ? { value: day } : { wrong: 'NOT_A_DAY' };
 }
 

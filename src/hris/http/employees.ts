@@ -10,8 +10,8 @@ import type { CallPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import { type Comparison, type Hits, NOBODY, searchByValue, searchEverybody } from './look-through.ts';
 import {
   assertTakes,
-  hasAddress,
   idOf,
+  listsAddress,
   recordOf,
   takeSteps,
   toEmployee,
@@ -41,8 +41,8 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
   if (!isKept(definition, key.by)) return { kind: 'none', trusted: false };
   const whole = key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
   const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}), ...whole };
-  const fits: Comparison['fits'] = (record, raw) =>
-    fitsKey(record, key, ADDRESSES) || (key.by === 'email' && hasAddress(definition, ADDRESSES, raw, key.value));
+  const isListed = key.by === 'email' ? listsAddress(definition, ADDRESSES, key.value) : () => false;
+  const fits: Comparison['fits'] = (record, raw) => fitsKey(record, key, ADDRESSES) || isListed(raw);
   const search = { plan: definition.search[key.by], values, compared: COMPARED[key.by], wanted: wantedBy(key), fits };
   // A mere name is not worth reading everybody, and proves nothing.
   const { refs, isWhole } = await searchFor(defined, search, signal, key.by !== 'name');

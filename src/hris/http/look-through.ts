@@ -15,7 +15,7 @@ import {
   unreadable,
 } from './line.ts';
 import type { CallPlan, HttpDefinition } from './load-definition.ts';
-import { idOf, toEmployee } from './record.ts';
+import { idOf, toEmployee, together } from './record.ts';
 
 /** At most this many employees are read to prove that somebody does not exist. */
 const MOST_SCANNED = 5_000;
@@ -135,8 +135,8 @@ function readingOf(defined: Defined, plan: ListCall['plan']): Reading {
 interface Place {
   /** As in the definition: `record.reference`. */
   name: string;
-  /** Whether a record has the place, though it may be empty there. */
-  isShown: (raw: unknown) => unknown;
+  /** Gives undefined if a record does not have the place, which may be empty there. */
+  shownIn: Expression;
   /** The record as if it had that value there. */
   assume: (record: EmployeeRecord) => EmployeeRecord;
 }
@@ -180,13 +180,15 @@ async function lookThrough(
   const read = (answer: Answer) => employeesIn(defined, answer, call.plan);
   try {
     for await (const { items, answer, end } of readPages(defined, { ...call, isSearch: true }, read)) {
-      const records = await Promise.all(items.map((item) => toEmployee(parts, item)));
-      for (const [index, record] of records.entries()) {
+      for (const item of items) {
+        const made = toEmployee(parts, item);
+        const record = made instanceof Promise ? await made : made;
         if (record === undefined)
           throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
         for (const { fits, looked } of searches) {
-          if (fits(record, items[index])) looked.hits.set(record.ref.id, record.ref);
-          else looked.others.push({ record, missing: await missingIn(items[index], looked.places) });
+          const missing = missingIn(item, looked.places);
+          if (fits(record, item)) looked.hits.set(record.ref.id, record.ref);
+          else looked.others.push({ record, missing: missing instanceof Promise ? await missing : missing });
         }
       }
       isWhole = end === 'whole';
@@ -208,13 +210,13 @@ function placesOf({ record, fields }: HttpDefinition, { reference, number, field
   if (reference !== undefined && at !== undefined)
     places.push({
       name: 'record.reference',
-      isShown: (raw) => hasPlace(raw, at),
+      shownIn: (raw) => hasPlace(raw, at) || undefined,
       assume: (one) => ({ ...one, reference }),
     });
   if (number !== undefined && read !== undefined)
     places.push({
       name: 'record.number',
-      isShown: async (raw) => (await read(raw)) !== undefined,
+      shownIn: read,
       assume: (one) => ({ ...one, ref: { ...one.ref, number } }),
     });
   for (const { key, path, read: readsAt } of fields) {
@@ -222,16 +224,16 @@ function placesOf({ record, fields }: HttpDefinition, { reference, number, field
     if (value !== undefined)
       places.push({
         name: `fields.${key}`,
-        isShown: async (raw) => (readsAt === undefined ? hasPlace(raw, path) : (await readsAt(raw)) !== undefined),
+        shownIn: (raw) => (readsAt === undefined ? hasPlace(raw, path) || undefined : readsAt(raw)),
         assume: (one) => ({ ...one, fields: { ...one.fields, [key]: value } }),
       });
   }
   return places;
 }
 
-async function missingIn(raw: unknown, places: readonly Place[]): Promise<Place[]> {
-  const shown = await Promise.all(places.map(({ isShown }) => isShown(raw)));
-  return places.filter((_place, index) => shown[index] !== true);
+function missingIn(raw: unknown, places: readonly Place[]): Place[] | Promise<Place[]> {
+  const shown = places.map(({ shownIn }) => shownIn(raw));
+  return together(shown, (values) => places.filter((_place, at) => values[at] === undefined));
 }
 
 function unshown({ what, purpose }: CallPlan, places: readonly Place[]): ConnectorError {

@@ -16,24 +16,28 @@ export interface Placed {
 }
 
 /** Converts a record from an answer, as its hook made it, to an employee. */
-export async function toEmployee(
+export function toEmployee(
   { record, fields, nothing }: Pick<HttpDefinition, 'record' | 'fields' | 'nothing'>,
   raw: unknown,
-): Promise<EmployeeRecord | undefined> {
-  const [id, number, left] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
-  const known = idOf(id);
-  if (known === undefined) return undefined;
-  const former = yesOrNo(left, 'record.former');
-  const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
+): EmployeeRecord | undefined | Promise<EmployeeRecord | undefined> {
   // What stands in no record below that was read is unknown.
   const shown = fields.filter(({ below }) => below === undefined || readPath(raw, [{ name: below }]) !== undefined);
-  const values = await together(shown.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
-  return {
-    ref: refOf(known, idOf(number)),
-    ...readFields(shown.map((field, at) => [field.key, fromTheirs(field, values[at], nothing)])),
-    ...(former === undefined ? {} : { former }),
-    ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
-  };
+  const values = shown.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw)));
+  return together(
+    [record.id(raw), record.number?.(raw), record.former?.(raw), ...values],
+    ([id, number, left, ...of]) => {
+      const known = idOf(id);
+      if (known === undefined) return undefined;
+      const former = yesOrNo(left, 'record.former');
+      const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
+      return {
+        ref: refOf(known, idOf(number)),
+        ...readFields(shown.map((field, at) => [field.key, fromTheirs(field, of[at], nothing)])),
+        ...(former === undefined ? {} : { former }),
+        ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
+      };
+    },
+  );
 }
 
 /**
@@ -50,9 +54,9 @@ export function yesOrNo(value: unknown, key: string): boolean | undefined {
   );
 }
 
-/** Most expressions are paths, which return their values directly. */
-function together(values: unknown[]): unknown[] | Promise<unknown[]> {
-  return values.some((value) => value instanceof Promise) ? Promise.all(values) : values;
+/** Calls `then` with the values. Most expressions are paths, which need no promise: a list has thousands of records. */
+export function together<T>(values: unknown[], then: (values: unknown[]) => T): T | Promise<T> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values).then(then) : then(values);
 }
 
 const LONGEST_ID = 2_000;
@@ -64,15 +68,15 @@ export function idOf(value: unknown): string | undefined {
 }
 
 /**
- * Whether an item of the lists that these fields are in has this address: people have more addresses than there are
- * fields, and some of no type (RFC 7643, section 2.4).
+ * Tells whether an item of the lists that these fields are in has this address: people have more addresses than there
+ * are fields, and some of no type (RFC 7643, section 2.4).
  */
-export function hasAddress(definition: HttpDefinition, keys: readonly string[], raw: unknown, address: string) {
-  const lists = definition.fields.filter(({ key, path }) => keys.includes(key) && path.some((step) => 'where' in step));
+export function listsAddress({ fields }: HttpDefinition, keys: readonly string[], address: string) {
+  const lists = fields.filter(({ key, path }) => keys.includes(key) && path.some((step) => 'where' in step));
   const places = lists.map(({ path }) => path.filter((step) => 'name' in step));
-  return places
-    .flatMap((place) => readPath(raw, place))
-    .some((one) => typeof one === 'string' && foldText(one) === foldText(address));
+  const wanted = foldText(address);
+  return (raw: unknown): boolean =>
+    places.flatMap((place) => readPath(raw, place)).some((one) => typeof one === 'string' && foldText(one) === wanted);
 }
 
 /** Names every field that does not fit at once, without its value. */
