@@ -104,7 +104,7 @@ test('one tenant that sends hundreds has no other one wait for all of them, and 
 
 test('deliveries whose senders have their answer are not stored one by one after a statement that failed', async () => {
   const passed: string[] = [];
-  const store = await openStore(`${await freshStoreUrl('postgres')}?lock_timeout=400`, {
+  const store = await openStore(`${await freshStoreUrl('postgres')}?lock_timeout=2000`, {
     plugins: [writeFailpoints((point) => passed.push(point))],
   });
   onTestFinished(() => store.close());
