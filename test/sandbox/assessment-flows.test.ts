@@ -48,6 +48,20 @@ test("a flow without name or steps, with a bad threshold, or with a stranger's a
   expect((await sandbox.partner.readAll(contract.assessmentFlows.list)).items).toHaveLength(2);
 });
 
+test('what a step does with those who pass is of any form, and fixed', async () => {
+  await using sandbox = await openWithFlow();
+  const [one, two] = sandbox.steps as [Json, Json];
+  const next = { assessmentId: sandbox.spare, passAction: { type: 'ADVANCE' } };
+  const grown = await sandbox.api('PATCH', sandbox.path, { steps: [one, two, next] });
+  expect([grown.status, grown.body.data.steps[2].passAction]).toEqual([200, { type: 'ADVANCE' }]);
+  expect((await sandbox.api('PATCH', sandbox.path, { steps: [one, two, next] })).status).toBe(200);
+  const other = { ...next, passAction: { type: 'STOP' } };
+  expect(outcome(await sandbox.api('PATCH', sandbox.path, { steps: [one, two, other] }))).toEqual([
+    400,
+    'INVALID_REQUEST',
+  ]);
+});
+
 test('a flow only grows: existing steps keep all but their threshold, new ones follow', async () => {
   await using sandbox = await openWithFlow();
   const [one, two] = sandbox.steps as [Json, Json];

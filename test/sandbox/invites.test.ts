@@ -84,6 +84,7 @@ test('a bulk invite answers at once and settles each entry on its own, in reques
   const { data } = await sandbox.partner.assessments.getInviteBatch({ params: batchParams });
   const counts = { totalCount: 6, successCount: 3, failedCount: 1, skippedCount: 2 };
   expect(data).toMatchObject({ status: 'completed', ...counts });
+  expect(data.results?.[3]?.emailAddress).toBe('BO@example.com');
   expect(data.results?.map(({ status, reason, externalRef }) => [status, reason, externalRef])).toEqual([
     ['invited', null, 'r-1'],
     ['skipped', 'DUPLICATE_INVITE', null],

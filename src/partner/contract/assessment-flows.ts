@@ -68,7 +68,7 @@ const FlowStepInput = z
     type: z.string().nullish(),
     name: z.string().nullish(),
     instructions: z.string().nullish(),
-    passAction: z.string().nullish(),
+    passAction: z.unknown().optional(),
   })
   .meta({ id: 'FlowStepInput' });
 

@@ -92,8 +92,8 @@ const everywhere = {
   G25: {
     section: '4',
     choice:
-      'null in a request is invalid, except a custom field value (clears), options, externalRef and metadata (as ' +
-      'absent).',
+      'null in a request is invalid, except a custom field value, a description and the parent of a value (clear), ' +
+      'and, as absent, options, externalRef, metadata, and the optional fields of an assessment and of a flow step.',
   },
   G26: {
     section: '7',
@@ -422,7 +422,11 @@ const assessmentsAndBooking = {
   },
   A5: { section: '4.6', choice: 'An invalid entry refuses the whole bulk request with 400.' },
   A6: { section: '4.6', choice: 'Inviting to an INACTIVE assessment is 400.' },
-  A7: { section: '4.6', choice: 'The same e-mail is the same person, invited by id or by name.' },
+  A7: {
+    section: '4.6',
+    choice:
+      'The same e-mail, in lower case, is the same person, invited by id or by name; an outcome names it as it was sent.',
+  },
   A8: { section: '4.6', choice: 'jobCandidateId wins over names.' },
   A9: {
     section: '4.6',
@@ -591,7 +595,12 @@ const onboardingAndCampaigns = {
       'Flow status is ACTIVE or INACTIVE; an INACTIVE flow refuses enrolment with 400; inactive steps are not in ' +
       'stepProgress.',
   },
-  O10: { section: '4.9', choice: 'phoneNumber is checked as E.164; e-mail is compared in lower case.' },
+  O10: {
+    section: '4.9',
+    choice:
+      'phoneNumber is checked as E.164; e-mail is kept and compared in lower case, and an answer to a bulk ' +
+      'enrolment names it as it was sent.',
+  },
   O11: { section: '4.9', choice: 'terminate takes an optional { reason } or no body.', override: 'terminateReason' },
   O12: {
     section: '4.9',

@@ -193,7 +193,7 @@ const ListedCandidate = Candidate.extend({
 
 export const ResumeBatch = z.looseObject({ batchId: TextId }).meta({ id: 'ResumeBatch' });
 
-/** A batch's page; a bare list and a flag inside `pagination` are read too (C16). */
+/** A batch's page; a list of any name, a bare one and a flag inside `pagination` are read too (C16). */
 const ParsedBatch = z.preprocess(
   (data: unknown) => batchPage(data),
   z.looseObject({
@@ -214,8 +214,14 @@ function flagIntoBatch(body: unknown): unknown {
 
 function batchPage(data: unknown): unknown {
   if (Array.isArray(data)) return { candidates: data };
+  if (typeof data !== 'object' || data === null) return data;
   const nested = valueAt(data, 'pagination.hasNextPage');
-  return typeof nested === 'boolean' && typeof data === 'object' ? { hasNextPage: nested, ...data } : data;
+  const lists = Object.values(data).filter((value) => Array.isArray(value));
+  return {
+    ...(lists.length === 1 && { candidates: lists[0] }),
+    ...(typeof nested === 'boolean' && { hasNextPage: nested }),
+    ...data,
+  };
 }
 
 /** 1 to 5,000 public URLs (section 8). */

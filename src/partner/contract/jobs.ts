@@ -90,7 +90,7 @@ export const JobInput = z
       .array(z.object({ type: z.literal('text'), question: z.string().min(1).max(3000) }))
       .max(15)
       .optional(),
-    teamId: z.uuid().optional(),
+    teamId: z.guid().optional(),
     contractType: z.enum(contractTypes).optional(),
     degreeLevel: z.enum(degreeLevels).optional(),
     jobRole: z.enum(jobRoles).optional(),

@@ -56,9 +56,9 @@ export const onboarding = {
   enrolBulk(ctx, { params, body }) {
     const enrolled = enrol(ctx, params.flowId, body.candidates, (index) => `candidates[${String(index)}].`);
     return success({
-      enrolled: enrolled.map(({ id, email, externalRef, journeyUrl }) => ({
+      enrolled: enrolled.map(({ id, externalRef, journeyUrl }, index) => ({
         onboardingCandidateId: id,
-        email,
+        email: body.candidates[index]?.email,
         externalRef,
         journeyUrl,
       })),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { assessmentTypes } from '../../partner/contract/assessment.ts';
 import { type Context, effect, invalidRequest, notFound } from '../context.ts';
 import { findAssessment } from './assessments.ts';
@@ -10,7 +11,7 @@ interface FlowStep {
   type: string | null;
   name: string | null;
   instructions: string | null;
-  passAction: string | null;
+  passAction: unknown;
 }
 
 interface StepInput {
@@ -20,7 +21,7 @@ interface StepInput {
   type?: string | null | undefined;
   name?: string | null | undefined;
   instructions?: string | null | undefined;
-  passAction?: string | null | undefined;
+  passAction?: unknown;
 }
 
 interface AssessmentFlow {
@@ -131,7 +132,7 @@ function changedField(step: FlowStep, input: StepInput): string | undefined {
   const { passThreshold: _free, assessmentType, ...rest } = input;
   const fixed: Record<string, unknown> = { ...rest, type: input.type ?? assessmentType ?? undefined };
   return Object.keys(fixed).find(
-    (field) => fixed[field] !== undefined && fixed[field] !== step[field as keyof FlowStep],
+    (field) => fixed[field] !== undefined && !isDeepStrictEqual(fixed[field], step[field as keyof FlowStep]),
   );
 }
 

@@ -279,10 +279,11 @@ function inviteEntry(
   const asked = { jobCandidateId: entry.jobCandidateId ?? null, emailAddress: entry.emailAddress ?? null };
   try {
     const { email } = personOf(ctx, entry);
-    if (seen.has(email)) return { ...asked, emailAddress: email, status: 'skipped', reason: 'DUPLICATE_IN_REQUEST' };
+    asked.emailAddress ??= email;
+    if (seen.has(email)) return { ...asked, status: 'skipped', reason: 'DUPLICATE_IN_REQUEST' };
     seen.add(email);
     invite(ctx, assessment, entry);
-    return { ...asked, emailAddress: email, status: 'invited', reason: null };
+    return { ...asked, status: 'invited', reason: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { ...asked, status: error.code === 'DUPLICATE_INVITE' ? 'skipped' : 'failed', reason: error.code };

@@ -11,6 +11,15 @@ test('the flag of a batch is read beside its data', async () => {
   expect([data.candidates.length, data.hasNextPage]).toEqual([1, true]);
 });
 
+test('the list of a batch is read, whatever it is called', async () => {
+  const parsedCandidates = [{ id: 1, email: 'c1@example.com' }];
+  const { partner } = await scriptedPartner(() => ({
+    json: { success: true, data: { batchId: 'b', parsedCandidates, hasNextPage: false } },
+  }));
+  const { items } = await partner.readAll(contract.candidates.getBatch, { params: { batchId: 'b' } });
+  expect(items.map(({ id }) => String(id))).toEqual(['1']);
+});
+
 test('reports and documents are read, whatever their ids are called', async () => {
   const documents = [{ documentId: 'd', name: 'Contract' }];
   const reports = [{ reportId: 'r', name: 'Medical' }, { id: 7 }, { reportId: 'd', name: 'Of the same number' }];
