@@ -59,7 +59,7 @@ async function claim(hire: HireContext, candidateId: string, tell: typeof change
   const event = { kind: 'hold', hire: ref, decided: decisions, isUnderWay, company } as const;
   let told = await tell(store, whose, event);
   if (await isToldOf(hire, told)) {
-    const decided = { ...decisions, person: 'transfer', personAt: undefined } as const;
+    const decided = { ...decisions, person: 'transfer', personAt: undefined, askedAbout: undefined } as const;
     told = await tell(store, whose, { ...event, decided }, told.person.version);
   }
   if (told.refusal !== undefined) return heldAs(ref, told.refusal);

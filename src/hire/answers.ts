@@ -1,4 +1,4 @@
-import type { EndState, HireStep } from './hire.ts';
+import type { EndState, HireRef, HireStep } from './hire.ts';
 
 /** One answer: its argument, the step the hire goes to next, and what it decides for all later steps. */
 interface AnswerEntry {
@@ -82,17 +82,17 @@ export const answers = {
   'same-employee': {
     does: 'Uses the employee of the other hire for this one; creates nothing.',
     next: 'same',
-    decides: (_, { at }) => ({ person: 'same-employee', personAt: at, link: undefined }),
+    decides: relatedAs('same-employee'),
   },
   transfer: {
     does: 'Gives the new job to the employee of the other hire.',
     next: 'same',
-    decides: (_, { at }) => ({ person: 'transfer', personAt: at, link: undefined }),
+    decides: relatedAs('transfer'),
   },
   'new-employment': {
     does: 'Creates a second employee record for this person.',
     next: 'same',
-    decides: (_, { at }) => ({ person: 'new-employment', personAt: at, link: undefined }),
+    decides: relatedAs('new-employment'),
   },
   'here-too': {
     does: 'Creates an employee in this HR system as well.',
@@ -167,6 +167,16 @@ export interface HoldEntry {
 /** The entry for an answer read from the store; undefined if the word is no answer. */
 export function entryOf(answer: string): AnswerEntry | undefined {
   return Object.hasOwn(answers, answer) ? answers[answer as Answer] : undefined;
+}
+
+/** What the hire is to a person who is hired already, as the hire that the question named. */
+function relatedAs(person: Decisions['person']): NonNullable<AnswerEntry['decides']> {
+  return (_, { at, details: { other } }) => ({
+    person,
+    personAt: at,
+    askedAbout: typeof other === 'object' && other !== null ? (other as HireRef) : undefined,
+    link: undefined,
+  });
 }
 
 /** An employee that the question showed was compared with the person already; any other id may be mistyped. */
@@ -245,6 +255,8 @@ export interface Decisions {
   person?: 'same-employee' | 'transfer' | 'new-employment' | undefined;
   /** The time of that answer, by the database's clock; it does not cover later changes by other hires. */
   personAt?: number | undefined;
+  /** The hire that the question named; the answer does not cover employees of another one. */
+  askedAbout?: HireRef | undefined;
   /** Make an employee here although another HR system of the company has or gets this person too. */
   hereToo?: boolean;
   /** The person's employee. */

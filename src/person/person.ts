@@ -119,7 +119,7 @@ interface Events {
 export type PersonEvent = { [Kind in keyof Events]: { kind: Kind } & Events[Kind] }[keyof Events];
 
 /** People's decisions about a hire that change its effect on the person. */
-export type HoldDecisions = Pick<Decisions, 'person' | 'personAt' | 'link' | 'hereToo'>;
+export type HoldDecisions = Pick<Decisions, 'person' | 'personAt' | 'askedAbout' | 'link' | 'hereToo'>;
 
 export interface Named {
   employee: Employee;
@@ -254,12 +254,18 @@ function hold(
   return { subject: { ...subject, owner: hire, isAbandoned: false, recorded: kept, companies: claimed } };
 }
 
-/** A person's answer about this hire; void if another hire got the person's newest employee after it. */
+/**
+ * A person's answer about this hire; void if another hire got the person's newest employee after it, or if the question
+ * named another hire than the one that has it.
+ */
 export function decidedAbout(
   before: Employed | undefined,
-  { person, personAt }: Pick<Decisions, 'person' | 'personAt'>,
+  { person, personAt, askedAbout }: Pick<Decisions, 'person' | 'personAt' | 'askedAbout'>,
 ): Decisions['person'] {
-  return before !== undefined && personAt !== undefined && before.since > personAt ? undefined : person;
+  if (before === undefined) return person;
+  const isLater = personAt !== undefined && before.since > personAt;
+  const isOther = askedAbout !== undefined && !isSameHire(before.hire, askedAbout);
+  return isLater || isOther ? undefined : person;
 }
 
 function knownAs({ owner, isAbandoned, recorded }: Person): Recorded | undefined {
@@ -290,12 +296,17 @@ function takenBack(person: Person, tenantId: string): Person {
   return { ...person, recorded: undefined, owner: owner ?? hire };
 }
 
-/** Takes all keys or none. A hire that has to wait learns which key takes longest. */
+/**
+ * Takes all keys or none. A hire that has to wait learns which key takes longest. One that lost the person since it
+ * claimed them, because the partner merged two candidates, asks.
+ */
 function create(
   { subject, others }: People,
   { hire, keys, holder, forMs }: Events['create'],
   facts: Facts,
 ): ReturnType<Transition<'create'>> {
+  const { owner } = subject;
+  if (owner !== undefined && !isSameHire(owner, hire)) return { reason: 'being-hired', other: owner };
   const asked = new Set(keys);
   const [first] = [subject, ...others]
     .flatMap(({ creating }) => creating)

@@ -218,10 +218,12 @@ async function knownIn(
 ): Promise<Parameters<typeof recordPeople>[1]> {
   const { kysely } = store;
   const isRecorded = await recordedFor(store, tenantId);
+  // As whichever candidate: two may be one human.
   const employed = await kysely
     .selectFrom(employedRows(store).as('employed'))
-    .selectAll()
-    .where(has({ tenant_id: tenantId, connection: from }))
+    .innerJoin('person_keys as key', 'key.person_id', 'employed.person_id')
+    .select(['key.company', 'key.candidate_id', 'employed.tenant_id', 'employed.job_candidate_id', 'employed.period'])
+    .where(has({ 'employed.tenant_id': tenantId, 'employed.connection': from, 'key.kind': 'candidate' }))
     .execute();
   const recorded = await kysely
     .selectFrom('persons')

@@ -232,7 +232,7 @@ export function employedRows({ kysely }: Pick<Store, 'kysely'>) {
     .where('known.kind', '=', sql.lit('employee'))
     .select(['known.scope as connection', 'known.value as employee_id', 'known.employee_number', 'known.how'])
     .select(['known.company', 'known.candidate_id', 'known.at as linked_at'])
-    .select(['known.tenant_id', 'known.job_candidate_id', 'known.period'])
+    .select(['known.tenant_id', 'known.job_candidate_id', 'known.period', 'known.person_id'])
     .$narrowType<{ company: NotNull; candidate_id: NotNull; how: NotNull; linked_at: NotNull }>()
     .$narrowType<{ tenant_id: NotNull; job_candidate_id: NotNull; period: NotNull }>();
 }

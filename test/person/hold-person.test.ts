@@ -62,6 +62,18 @@ describe('a hire asks for its person', () => {
       TAKEN,
     ],
     [
+      'answered after, but of the hire that had an employee before',
+      { owner: third, employees: [employed('8', third, { since: 5 }), employed('7', second)] },
+      { person: 'transfer', personAt: 9, askedAbout: second },
+      refusedAs('hired-before', third),
+    ],
+    [
+      'answered of a record, before a merge brought an older employee',
+      { owner: own, employees: [employed('7', second)] },
+      { person: 'new-employment', personAt: 9, askedAbout: earlier },
+      refusedAs('hired-before', second),
+    ],
+    [
       'whom an import linked',
       { employees: [employed('7', hireOf('', 'acme', 0))] },
       {},

@@ -19,8 +19,11 @@ const DAY_MS = 25 * 3_600_000;
 const DEADLINE_MS = 700_000;
 const AFTER_NIGHT_MS = 130_000;
 const ROUNDS = 8;
-/** A question that is first answered with a wrong id takes a round more each time. */
-const ROUNDS_OF_WRONG_ANSWERS = 14;
+/**
+ * A question that is first answered with a wrong id takes a round more each time, and somebody of several candidates is
+ * asked about for each of their hires.
+ */
+const MANY_ROUNDS = 14;
 
 /** Reads what needs a real disk, before this process's clock is taken over. */
 export async function prepareSeeds(): Promise<void> {
@@ -67,7 +70,7 @@ export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Pr
   const morning = timeline.now();
   await comeToRest(() => morning);
   if (check(world, 'calm') === 'enough') return world;
-  const rounds = has(world, 'wrong-answers') ? ROUNDS_OF_WRONG_ANSWERS : ROUNDS;
+  const rounds = has(world, 'wrong-answers') || has(world, 'merged-candidates') ? MANY_ROUNDS : ROUNDS;
   for (let round = 0; round < rounds; round += 1) {
     if ((await answerHolds(world)) === 0) break;
     await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { employeeIn } from '../../src/hire/hire.ts';
 import { changeHris, countPeopleOf, type HrisWay, readBoundToHris } from '../../src/store/change-hris.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
@@ -134,6 +135,20 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await findPerson(store, person('new'))).toMatchObject({ recorded: { how: 'other-hris' }, employees: [] });
     expect(await latestHire(store, 'acme', '1')).toMatchObject({ connection: 'old', employee_id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toEqual([]);
+  });
+
+  test('that is another one has either of two candidates asked about who are one human', async () => {
+    const { store } = await freshStore(kind);
+    await hiredInto(store);
+    const second = { ...ref, jobCandidateId: '2' };
+    await insertHires(store, [{ ...second, state: 'open', candidateId: '89' }]);
+    const is = { employee: employeeIn('old', '7'), number: 'N7' };
+    const link = { kind: 'link', hire: second, candidate: who('89', 'old').candidate, is, how: 'linked' } as const;
+    await changePerson(store, who('89', 'old'), { ...link, shownAfterMs: 0, samePerson: true });
+    await endHire(store, second, 'done');
+    await change(store, 'new');
+    for (const id of ['88', '89'])
+      expect(await findPerson(store, who(id, 'new'))).toMatchObject({ recorded: { how: 'other-hris' } });
   });
 
   test('that is another one leaves nobody unasked who was hired before go-live', async () => {

@@ -272,6 +272,18 @@ describe.each(kinds)('while somebody is made, in %s', (kind) => {
     expect(asked.filter(({ refusal }) => refusal === undefined)).toHaveLength(1);
   });
 
+  test('nobody else is by a hire that lost the person as the partner merged two candidates', async () => {
+    const { store } = await withHires(kind);
+    await holdPerson(store, ada, first);
+    await holdPerson(store, bob, second);
+    await changePerson(store, ada, { kind: 'merge', from: ada.candidate, candidate: bob.candidate });
+    const { owner } = await findPerson(store, ada);
+    const [owning, other] = owner?.jobCandidateId === first.jobCandidateId ? [first, second] : [second, first];
+    const refused = { refusal: { reason: 'being-hired', other: owning } };
+    expect(await make(store, ada, other, LONG_MS, 'one', ['mail'])).toMatchObject(refused);
+    expect((await make(store, ada, owning, LONG_MS, 'two', ['name'])).refusal).toBeUndefined();
+  });
+
   test('who waits is told for which hire, and goes on once that is settled', async () => {
     const { store, other } = await withHires(kind);
     await make(store, ada, first, LONG_MS);

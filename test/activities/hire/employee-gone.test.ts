@@ -113,11 +113,11 @@ test('a job for somebody whose record HR deleted gets a new one once a person sa
 });
 
 test('whoever says after another id was named that the person moves to the record of before is heard', async () => {
-  const { employSecond, answerAs, ref, change, employeeId, second, row } = await movedWhileMerged();
+  const { employSecond, answerAs, ref, change, employeeId, id, second, row, refOf } = await movedWhileMerged();
   await answerAs(ref, await employSecond(), 'link', '999');
   expect(await employSecond()).toMatchObject({ hold: { code: 'LINK_NOT_FOUND', details: { employeeId: '999' } } });
   await change(`update employees set id = ${employeeId} where id = 700`);
-  await answerAs(ref, held('PERSON_HIRED_BEFORE', { jobCandidateId: second, other: ref }), 'transfer');
+  await answerAs(ref, held('PERSON_HIRED_BEFORE', { jobCandidateId: second, other: await refOf(id) }), 'transfer');
   expect(await employSecond()).toMatchObject({ verdict: 'employee' });
   expect(await row(second)).toMatchObject({ employee_id: employeeId });
 });

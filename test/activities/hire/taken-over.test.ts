@@ -148,6 +148,22 @@ describe.each(kinds)('a job whose employee another job took over before it was d
     expect(await linked(fleet)).toContain(third);
   });
 
+  test('changes no employee whom the question it answers did not name', async () => {
+    const { begin, applyFor, employOnce, answerAs, refOf, row, employees } = await employPerson({ database });
+    const [second, third] = [await begin(await applyFor(0)), await begin(await applyFor(1))];
+    const [asked, answered] = [await employOnce(second), await employOnce(third)];
+    await answerAs(await refOf(third), answered, 'new-employment');
+    expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
+    await answerAs(await refOf(second), asked, 'transfer');
+    const before = await employees();
+    const anew = await employOnce(second);
+    expect(anew).toMatchObject({ hold: { ...ASKED.hold, details: { other: { jobCandidateId: third } } } });
+    expect(await employees()).toEqual(before);
+    await answerAs(await refOf(second), anew, 'same-employee');
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect((await row(second))?.employee_id).toBe((await row(third))?.employee_id);
+  });
+
   test('does not take the employee back on an old answer', async () => {
     const { first, second, employOnce, answerAs, refOf } = await takenOver(database);
     await answerAs(await refOf(first), await employOnce(first), 'transfer');

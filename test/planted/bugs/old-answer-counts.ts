@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/person/person.ts',
-      find: 'before.since > personAt ? undefined : person;',
-      replace: 'before.since > personAt && before.since < 0 ? undefined : person;',
+      find: 'before.since > personAt;',
+      replace: 'before.since > personAt && before.since < 0;',
     },
   ],
   caughtBy: tests(/asks anew once a third job has taken over/, 'test/activities/hire/taken-over.test.ts'),

@@ -223,14 +223,18 @@ const VERDICTS: Record<string, string> = { ONBOARDING_REJECTED: 'rejected', ONBO
 
 /** A status that is no verdict asks nobody: somebody is asked of a rejection only when there was one. */
 function checkVerdicts(world: World, { effects, hires, enrolments }: Facts): string[] {
-  const all = [...enrolments.values()].flat();
   return world.store
     .all<{ id: string; code: string }>('select distinct job_candidate_id as id, code from holds')
     .flatMap(({ id, code }) => {
       const verdict = VERDICTS[code];
-      const candidateId = hires.find((hire) => hire.jobCandidateId === id)?.candidateId;
-      if (verdict === undefined || candidateId === undefined) return [];
-      const own = new Set(all.filter((one) => one.candidateId === candidateId).map((one) => one.id));
+      const human = hires.find((hire) => hire.jobCandidateId === id)?.human;
+      if (verdict === undefined || human === undefined) return [];
+      // A person may have adopted the enrolment of another application of the same human.
+      const own = new Set(
+        [...enrolments].flatMap(([companyId, some]) =>
+          some.filter((one) => humanOf(world, companyId, one.candidateId) === human).map((one) => one.id),
+        ),
+      );
       const given = effects.some(
         (row) => row.name === 'onboarding-status' && own.has(String(row.subject)) && row.detail['to'] === verdict,
       );
