@@ -124,11 +124,15 @@ function checkStale(world: World, { employees, hires }: Facts): string[] {
 function checkNames(world: World, { employees }: Facts): string[] {
   return [...employees.values()].flat().flatMap(({ reference, human, createdAt, madeAs }) => {
     // A human whose profile was deleted is a candidate of their own when they apply again, under whatever name.
-    const names = world.names.get(reference?.split(':')[1] ?? '') ?? [];
+    const candidateId = reference?.split(':')[1] ?? '';
+    const names = world.names.get(candidateId) ?? [];
     const settled = names.findLast((one) => one.at <= createdAt - SLACK_MS);
     if (reference === undefined || settled === undefined) return [];
     const later = names.filter((one) => one.at >= settled.at).map((one) => one.familyName);
-    return later.includes(madeAs) ? [] : [`I2 ${human} was made an employee with an old name`];
+    // Of two profiles that the partner merged, the name is that of the one that stayed.
+    const isMerged = (world.merged.get(human) ?? Number.POSITIVE_INFINITY) <= createdAt;
+    const isOfOther = isMerged && world.state.count('candidates', 'id = ?', Number(candidateId)) === 0;
+    return isOfOther || later.includes(madeAs) ? [] : [`I2 ${human} was made an employee with an old name`];
   });
 }
 
