@@ -102,7 +102,13 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
   const current = kysely.selectFrom('change_cursors').select('tenant_id').where('connection', '=', from);
   await kysely.deleteFrom('change_cursors').where('connection', '=', to).where('tenant_id', 'in', current).execute();
   await kysely.updateTable('person_keys').set({ scope: to }).where('scope', '=', from).execute();
-  for (const table of ['persons', 'change_cursors', 'hires', 'resumes'] as const)
+  // Who read them under the old name decides again.
+  await kysely
+    .updateTable('persons')
+    .set((eb) => ({ connection: to, version: eb('version', '+', 1) }))
+    .where('connection', '=', from)
+    .execute();
+  for (const table of ['change_cursors', 'hires', 'resumes'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
   // A name that a tenant gave under the new name already is taken all the same.
   const isGiven = kysely.selectFrom('unique_names as given').select('given.name').where('given.connection', '=', to);

@@ -414,6 +414,14 @@ export async function save(store: Store, found: readonly Person[], people: reado
     // Every process uses one order, or two that wait for each other would be a deadlock in Postgres.
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const known = changed.filter(({ version }) => version > 0);
+  // All are saved or none: the last of several may have been changed, so all are locked before the first is written.
+  const asFound = kysely
+    .selectFrom('persons')
+    .select('person_id')
+    .where((eb) => eb.or(known.map(({ id, version }) => eb.and({ person_id: id, version }))))
+    .orderBy('person_id');
+  const lockAll = store.kind === 'postgres' ? asFound.forUpdate() : asFound;
+  if (known.length > 1 && (await lockAll.execute()).length < known.length) return false;
   for (const person of known) {
     const saving = kysely
       .updateTable('persons')

@@ -5,7 +5,7 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { changePerson, findPerson, recordPeople } from '../../src/store/persons.ts';
+import { changePerson, findPerson, recordPeople, save } from '../../src/store/persons.ts';
 import { giveNames, isGiven } from '../../src/store/unique-names.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, kinds } from './stores.ts';
@@ -41,6 +41,15 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await findPerson(store, person('old'))).toMatchObject({ version: 0 });
     expect(await latestHire(store, 'acme', '1')).toMatchObject({ connection: 'new', employee_id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toHaveLength(1);
+  });
+
+  test('that is the same HR system lets nobody write whom they read under the old name', async () => {
+    const { store, other } = await freshStore(kind);
+    await hiredInto(store);
+    const seen = await findPerson(other, person('old'));
+    await change(store, 'keep');
+    expect(await save(other, [seen], [{ ...seen, owner: undefined }])).toBe(false);
+    expect(await findPerson(store, person('new'))).toMatchObject({ owner: ref });
   });
 
   test('that is the same HR system keeps whom others know under the new name', async () => {

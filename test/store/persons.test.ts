@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { employeeIn, type HireRef } from '../../src/hire/hire.ts';
+import type { Person } from '../../src/person/person.ts';
 import { applyDefinitions, listAppliedTenants, recordEnd, removeTenant } from '../../src/store/applied-tenants.ts';
 import { endHire, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
@@ -64,6 +65,29 @@ describe.each(kinds)('a person, in %s', (kind) => {
     const now = await findPerson(store, ada);
     expect(await save(store, [seen], [{ ...seen, owner: second }])).toBe(false);
     expect(await findPerson(store, ada)).toEqual(now);
+  });
+
+  test('is written together with another one, or neither is', async () => {
+    const { store, other } = await withHires(kind);
+    for (const [whose, hire] of [
+      [ada, first],
+      [bob, second],
+    ] as const)
+      await holdPerson(store, whose, hire);
+    const seen = [await findPerson(store, ada), await findPerson(store, bob)].toSorted((a, b) =>
+      a.id < b.id ? -1 : 1,
+    );
+    const [one, last] = seen as [Person, Person];
+    await changePerson(other, { id: last.id }, { kind: 'record', as: { how: 'baseline', ...third } });
+    const now = await findPerson(store, { id: one.id });
+    expect(
+      await save(
+        store,
+        seen,
+        [one, last].map((person) => ({ ...person, owner: third })),
+      ),
+    ).toBe(false);
+    expect(await findPerson(store, { id: one.id })).toEqual(now);
   });
 
   test('is changed by each of many who change them at once', async () => {
