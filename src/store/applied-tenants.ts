@@ -5,7 +5,7 @@ import { type AuditEntry, audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
 import { closeAllHolds } from './holds.ts';
 import { didChange, findsAny, has, inTransaction, put, type Store, type StoreTables } from './open-store.ts';
-import { giveUpPeople, lapseCreating, nameCompany, takePeopleBack } from './people.ts';
+import { giveUpPeople, lapseCreating, nameCompanies, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
 import type { ErasureRow } from './tenant-tables.ts';
@@ -142,11 +142,11 @@ export async function applyDefinitions(
     if (applications.some(isStale)) return false;
     for (const { tenantId } of applications)
       if ((await erasingTenant(trx, tenantId)) !== undefined) throw tenantErasing(tenantId);
+    // At each time, because an earlier version could still record somebody by the tenant's name afterwards.
+    await nameCompanies(trx, companiesOf(applications, rows));
     await changeHrisOf(trx, applications, { way, known });
     for (const application of applications) {
       const { tenantId, changes } = application;
-      const { company } = application.receives;
-      if (company !== undefined && namesNoCompany(known.get(tenantId))) await nameCompany(trx, tenantId, company);
       const isBack = known.get(tenantId)?.state === 'removed';
       await writeDefinition(trx, application, { version, by, isBack });
       if (isBack) await takePeopleBack(trx, tenantId);
@@ -216,9 +216,17 @@ function hrisChanged(tenantId: string, { from, to }: { from: string; to: string 
   );
 }
 
-function namesNoCompany(row: Pick<TenantRow, 'receives'> | undefined): boolean {
-  const receives = row?.receives ?? null;
-  return receives !== null && (JSON.parse(receives) as Receives).company === undefined;
+/** The company that each tenant names. A tenant's name that is a company's as well stands for that company. */
+function companiesOf(
+  applications: readonly Application[],
+  rows: readonly Pick<TenantRow, 'receives'>[],
+): ReadonlyMap<string, string> {
+  const named = new Set(rows.map(({ receives }) => (JSON.parse(receives ?? '{}') as Receives).company));
+  return new Map(
+    applications.flatMap(({ tenantId, receives: { company } }) =>
+      company === undefined || named.has(tenantId) ? [] : [[tenantId, company]],
+    ),
+  );
 }
 
 async function writeDefinition(

@@ -4,10 +4,11 @@ import { type Candidate, isSameCandidate, type Named, type PersonEvent, type Rec
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
-import { didChange, has, hireColumns, hireOf, inTransaction, type Store, sameHire } from './open-store.ts';
+import { didChange, has, hireColumns, hireOf, inTransaction, locked, type Store, sameHire } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, findPerson } from './persons.ts';
 import type { HireRow } from './schema.ts';
+import { assertNamed } from './tenant-states.ts';
 
 /**
  * Releases the people of a hire that ended without an employee: any hire may claim them; their records stay. If it is
@@ -199,6 +200,7 @@ export async function mergeCandidates(
   { connection, from, to }: { connection: string; from: Candidate; to: Candidate },
 ): Promise<void> {
   await inTransaction(store, async (open) => {
+    await assertNamed(open, [{ tenantId, company: from.company }]);
     await open.kysely
       .updateTable('hires')
       .set({ candidate_id: to.candidateId })
@@ -209,19 +211,27 @@ export async function mergeCandidates(
 }
 
 /**
- * Moves the people of a tenant that names its company for the first time (until then it was its own company) to that
- * company, so that people it hired before are still recognised. A person whom another tenant owns under the company's
- * name stays that tenant's.
+ * Moves people whom tenants hired while they named no company, and each was its own, to the company (`companies`, by
+ * tenant) that it names now, so that they are still recognised. A person whom another tenant owns under the company's
+ * name stays that tenant's. Somebody known by both names becomes one person.
  */
-export async function nameCompany(store: Store, tenantId: string, company: string): Promise<void> {
-  const rows = await store.kysely
+export async function nameCompanies(store: Store, companies: ReadonlyMap<string, string>): Promise<void> {
+  const { kysely } = store;
+  const names = [...companies.keys()];
+  if (names.length === 0) return;
+  // Waits for who records somebody by a tenant's name at this moment: see `assertNamed`.
+  const tenants = kysely.selectFrom('tenants').select('tenant_id').where('tenant_id', 'in', names).orderBy('tenant_id');
+  await locked(store, tenants).execute();
+  const rows = await kysely
     .selectFrom('person_keys')
-    .select(['scope as connection', 'candidate_id'])
-    .where(has({ kind: 'candidate', company: tenantId }))
+    .select(['scope as connection', 'company', 'candidate_id'])
+    .where('kind', '=', 'candidate')
+    .where('company', 'in', names)
     .execute();
-  for (const { connection, candidate_id: id } of rows) {
-    const candidate = { company: tenantId, candidateId: id ?? '' };
-    await changePerson(store, { connection, candidate }, { kind: 'name-company', candidate, company });
+  for (const { connection, company: own, candidate_id: id } of rows) {
+    const candidate = { company: own ?? '', candidateId: id ?? '' };
+    const event = { kind: 'name-company', candidate, company: companies.get(candidate.company) ?? '' } as const;
+    await changePerson(store, { connection, candidate }, event);
   }
 }
 

@@ -22,7 +22,7 @@ import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
 import { batchesOf, didChange, has, hireColumns, hireOf, inTransaction, readClock, type Store } from './open-store.ts';
 import type { Row, Tables } from './schema.ts';
-import { readTenantState, siblingsOf } from './tenant-states.ts';
+import { assertNamed, readTenantState, siblingsOf } from './tenant-states.ts';
 
 /** A person, by one of their keys. */
 type ByName = { connection: string; candidate: Candidate } | { employee: Employee };
@@ -98,6 +98,8 @@ export async function recordPeople(
 ): Promise<void> {
   for (const some of batchesOf(people, MOST_ROWS))
     await compareAndSet(store, async (open) => {
+      const named = some.map(({ as: { tenantId }, candidate: { company } }) => ({ tenantId, company }));
+      await assertNamed(open, named);
       const found = await load(open, { keys: some.map(keyOf) });
       const next = new Map(found.map((one) => [one.id, one]));
       for (const { as, ...whose } of some) {
@@ -112,6 +114,8 @@ export async function recordPeople(
 const NO_FACTS: Facts = { now: 0, unsettled: () => undefined };
 
 async function decideOn(store: Store, whose: Whose, event: PersonEvent, preview?: HireNow) {
+  if ('hire' in event && 'connection' in whose)
+    await assertNamed(store, [{ tenantId: event.hire.tenantId, company: whose.candidate.company }]);
   // Lock the hire before the person, in the same order as the code that ends hires.
   const row = preview ?? ('hire' in event ? await readHire(store, event.hire) : undefined);
   const { found, subject } = await findPeople(store, whose, keysIn(whose, event));

@@ -1,4 +1,5 @@
 import { sql, type UpdateObject } from 'kysely';
+import { ConnectorError } from '../errors.ts';
 import { didChange, has, put, type Store } from './open-store.ts';
 import type { Tables, TenantRow } from './schema.ts';
 
@@ -158,6 +159,40 @@ interface Company {
   company?: string;
   environment?: string;
   origin?: string;
+}
+
+/**
+ * A tenant that names no company counts as one of its own: its people are known by the tenant's name. Once it names a
+ * company they are renamed. Refuses the tenant's name from a worker that read the file before that, and keeps the file
+ * as it is until the transaction ends.
+ * @throws ConnectorError COMPANY_NAMED
+ */
+export async function assertNamed(
+  { kysely, kind }: Store,
+  people: readonly { tenantId: string; company: string }[],
+): Promise<void> {
+  const own = new Set(people.filter(({ tenantId, company }) => company === tenantId).map(({ tenantId }) => tenantId));
+  if (own.size === 0) return;
+  const tenants = kysely
+    .selectFrom('tenants')
+    .select(['tenant_id', 'receives'])
+    .where('tenant_id', 'in', [...own]);
+  const isLocked = kind === 'postgres' && kysely.isTransaction;
+  for (const { tenant_id: tenantId, receives } of await (isLocked ? tenants.forKeyShare() : tenants).execute()) {
+    const { company = tenantId } = JSON.parse(receives ?? '{}') as Company;
+    if (company !== tenantId) throw companyNamed(tenantId);
+  }
+}
+
+function companyNamed(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'COMPANY_NAMED',
+    action: 'retry',
+    message:
+      `Tenant ${tenantId} has named its company since its file was read here, so its people have other names now. ` +
+      'Nothing was recorded. A worker tries again with the new file; run a command again.',
+    retryAfterMs: 2_000,
+  });
 }
 
 /** The other tenants of this one's company, including removed ones. */

@@ -11,12 +11,14 @@ import {
   resumeByPerson,
 } from '../../src/store/applied-tenants.ts';
 import { assertMayWrite, freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
-import { insertHires } from '../../src/store/hires.ts';
+import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answerHold, countOpenHolds, listHolds, openHold, unheardAnswers } from '../../src/store/holds.ts';
 import { countHoldCauses, listAudit } from '../../src/store/listings.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { findPerson } from '../../src/store/persons.ts';
+import { mergeCandidates } from '../../src/store/people.ts';
+import { findPerson, recordPeople } from '../../src/store/persons.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { within } from '../../src/within.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { emptyStoreUrl, freshStore, freshStoreUrl, kinds } from './stores.ts';
 
@@ -29,6 +31,17 @@ const acme: Application = {
   changes: ['tenant: acme'],
 };
 const ada = { tenantId: 'acme', by: 'ada' };
+
+/** Applied without a company, with a hire under way: its person is known by the tenant's own name. */
+async function unnamedTenant(kind: (typeof kinds)[number]) {
+  const stores = await freshStore(kind);
+  const { company: _, ...receives } = acme.receives;
+  await applyDefinitions(stores.store, [{ ...acme, receives }], 'ada');
+  const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
+  await insertHires(stores.store, [{ ...ref, state: 'open', candidateId: '88' }]);
+  const baseline = { ...ref, jobCandidateId: '5013', how: 'baseline' as const };
+  return { ...stores, ref, baseline, unnamed: who('88', 'hr', 'acme'), named: who('88') };
+}
 
 describe.each(kinds)('applied tenants in %s', (kind) => {
   test('are kept with their version, who applied them and what changed', async () => {
@@ -76,6 +89,33 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     await applyDefinitions(store, [{ ...acme, over: 1 }], 'ada');
     expect(await findPerson(store, named)).toMatchObject({ owner: ref, employees: [{ candidate: named.candidate }] });
     expect(await findPerson(store, unnamed)).toMatchObject({ version: 0 });
+  });
+
+  test('that named their company refuse what a worker has to say by the name of before', async () => {
+    const { store, other, ref, baseline, unnamed, named } = await unnamedTenant(kind);
+    await holdPerson(other, unnamed, ref);
+    await applyDefinitions(store, [{ ...acme, over: 1 }], 'ada');
+    const refused = { code: 'COMPANY_NAMED', action: 'retry' };
+    await expect(linkPerson(other, unnamed, ref, { id: '7' })).rejects.toMatchObject(refused);
+    const earlier = { ...who('89', 'hr', 'acme'), as: baseline };
+    await expect(recordPeople(other, [earlier])).rejects.toMatchObject(refused);
+    const both = { connection: 'hr', from: unnamed.candidate, to: earlier.candidate };
+    await expect(mergeCandidates(other, ref, both)).rejects.toMatchObject(refused);
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ candidate_id: '88', employee_id: null });
+    await linkPerson(other, named, ref, { id: '7' });
+    expect(await findPerson(store, named)).toMatchObject({ owner: ref, employees: [{ candidate: named.candidate }] });
+    expect(await store.kysely.selectFrom('persons').select('person_id').execute()).toHaveLength(1);
+  });
+
+  test('make one person of whom an earlier version knew by both names', async () => {
+    const { store, ref, unnamed, named } = await unnamedTenant(kind);
+    await holdPerson(store, named, ref);
+    await linkPerson(store, unnamed, ref, { id: '7' });
+    const receives = JSON.stringify(acme.receives);
+    await store.kysely.updateTable('tenants').set({ receives }).execute();
+    await applyDefinitions(store, [{ ...acme, over: 1 }], 'ada');
+    expect(await findPerson(store, named)).toMatchObject({ owner: ref, employees: [{ candidate: named.candidate }] });
+    expect(await store.kysely.selectFrom('persons').select('person_id').execute()).toHaveLength(1);
   });
 
   test('paused by a person, are resumed by a person only', async () => {
@@ -152,6 +192,23 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     ]);
     await assertMayWrite(other, 'acme');
   });
+});
+
+test('tenants in postgres name their company only once who is being recorded is known', async () => {
+  const { store, other, baseline, unnamed, named } = await unnamedTenant('postgres');
+  const recorded = Promise.withResolvers<void>();
+  const commit = Promise.withResolvers<void>();
+  const recording = other.kysely.transaction().execute(async (kysely) => {
+    await recordPeople({ ...other, kysely }, [{ ...unnamed, as: baseline }]);
+    recorded.resolve();
+    await commit.promise;
+  });
+  await recorded.promise;
+  const applying = applyDefinitions(store, [{ ...acme, over: 1 }], 'ada');
+  await within(300, applying);
+  commit.resolve();
+  await Promise.all([recording, applying]);
+  expect(await findPerson(store, named)).toMatchObject({ recorded: baseline });
 });
 
 describe.each(kinds)('opening a store in %s', (kind) => {

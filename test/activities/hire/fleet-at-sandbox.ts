@@ -73,7 +73,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const apply = async (
     tenant: string,
     settings = '',
-    other: { hris?: string; way?: HrisWay; overrides?: string } = {},
+    other: { hris?: string; way?: HrisWay; overrides?: string; company?: 'none' } = {},
   ): Promise<void> => {
     const hris = other.hris ?? options.hris;
     const text = tenantFile({
@@ -82,6 +82,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
       tenant,
       baseUrl,
       overrides: other.overrides ?? '',
+      ...(other.company && { company: other.company }),
       flow: flow?.flowId ?? '',
     });
     await writeFile(join(dir, `${tenant}.yaml`), `${text}${settings}`);
@@ -150,9 +151,10 @@ interface TenantText {
   hris?: string;
   policies?: string;
   skip?: boolean;
+  company?: 'none';
 }
 
-function tenantFile({ tenant, baseUrl, overrides, flow, hris, policies, skip = false }: TenantText): string {
+function tenantFile({ tenant, baseUrl, overrides, flow, hris, policies, skip = false, company }: TenantText): string {
   const kind = hris ?? `kind: sql, connection: ${tenant}-hr, url: sqlite:./${tenant}.sqlite, createTable: true`;
   const more = policies === undefined ? '' : `, ${policies}`;
   return `tenant: ${tenant}
@@ -160,7 +162,7 @@ partner:
   baseUrl: ${baseUrl}
   environment: sandbox
   apiKey: env:TEST_PARTNER_KEY
-  company: "17"
+  ${company === 'none' ? '' : 'company: "17"'}
   webhooks: off
   allowPrivateAddress: true
   overrides: { ${overrides} }
