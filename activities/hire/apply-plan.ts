@@ -24,7 +24,7 @@ import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { OwnRecord } from '../own-hris.ts';
-import { heldByAnother, isShared, whileNobodyElse } from './ask-person.ts';
+import { heldAs, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
 import {
   type Created,
@@ -365,8 +365,9 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
     hire.deps.log.warn({ ...ref, other: refusal.other.hire }, 'the id of a deleted employee is given to this hire');
     ({ refusal } = await link());
   }
-  if (refusal?.reason !== 'of-another') return { verdict: 'employee' };
-  return (await giveBackMade(hire, refusal.other.employee)) ? { verdict: 'stale' } : heldByAnother(ref, refusal.other);
+  if (refusal === undefined) return { verdict: 'employee' };
+  const isGivenBack = refusal.reason === 'of-another' && (await giveBackMade(hire, refusal.other.employee));
+  return isGivenBack ? { verdict: 'stale' } : heldAs(ref, refusal);
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {

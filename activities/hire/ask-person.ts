@@ -74,8 +74,8 @@ const questions = {
   creating: 'PERSON_BEING_HIRED',
 } as const;
 
-/** Turns a refusal into the question for a person. */
-function heldAs(ref: HireRef, refusal: Refusal): Held {
+/** Turns a refusal into the question for a person. @throws ConnectorError HIRE_OVER */
+export function heldAs(ref: HireRef, refusal: Refusal): Held {
   // Reported by a worker that stood still; nobody waits for its answer.
   if (refusal.reason === 'over')
     throw new ConnectorError({
@@ -83,12 +83,10 @@ function heldAs(ref: HireRef, refusal: Refusal): Held {
       action: 'retry',
       message: `The hire of job candidate ${ref.jobCandidateId} ended while this worker was stalled.`,
     });
-  if (refusal.reason === 'of-another') return heldByAnother(ref, refusal.other);
-  return held(questions[refusal.reason], { jobCandidateId: ref.jobCandidateId, other: refusal.other });
-}
-
-/** Two hires may find the employee at the same time: it stays with the first. */
-export function heldByAnother({ jobCandidateId }: HireRef, { employee, hire: other }: Employed): Held {
+  const { jobCandidateId } = ref;
+  if (refusal.reason !== 'of-another') return held(questions[refusal.reason], { jobCandidateId, other: refusal.other });
+  // Two hires may find the employee at the same time: it stays with the first.
+  const { employee, hire: other } = refusal.other;
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other });
 }
 

@@ -162,7 +162,7 @@ export interface People {
 }
 
 export type Refusal =
-  /** The hire ended or its tenant was removed, so nobody would ever release the person. */
+  /** The hire ended, was erased or its tenant was removed, so nobody would ever release the person. */
   | { reason: 'over' }
   | { reason: 'elsewhere' | 'being-hired'; other: HireRef }
   | { reason: 'recorded'; other: Recorded }
@@ -305,6 +305,7 @@ function create(
   { hire, keys, holder, forMs }: Events['create'],
   facts: Facts,
 ): ReturnType<Transition<'create'>> {
+  if (facts.hire === undefined) return { reason: 'over' };
   const { owner } = subject;
   if (owner !== undefined && !isSameHire(owner, hire)) return { reason: 'being-hired', other: owner };
   const asked = new Set(keys);
@@ -396,6 +397,7 @@ function link(
   const { employee, number } = is;
   const { owner } = people.subject;
   if (how === 'imported' && owner !== undefined) return { reason: 'being-hired', other: owner };
+  if (how !== 'imported' && facts.hire === undefined) return { reason: 'over' };
   const other = people.others.find((one) => employedAs(one, employee) !== undefined);
   const theirs = other && employedAs(other, employee);
   if (theirs !== undefined && samePerson !== true) return { reason: 'of-another', other: theirs };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { withTenant } from '../../src/operator/open-tenant.ts';
 import { exportPerson } from '../../src/operator/person.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { insertHires } from '../../src/store/hires.ts';
 import { openPullWorld } from '../activities/streams/pull-world.ts';
 import { created, employee, write } from '../hris/profile.ts';
 import { linkPerson, who } from '../store/known-people.ts';
@@ -17,6 +18,7 @@ test('an export shows the employee, but no record that became somebody else', as
     for (const [n, reference] of [`acme:${candidateId}`, '99:5001'].entries()) {
       const { id } = created(await hris.employees.create(employee(`p${n}`), reference, write));
       const ref = { tenantId: 'acme', jobCandidateId: String(n), period: 1 };
+      await insertHires(store, [{ ...ref, state: 'open' }]);
       await linkPerson(store, who(candidateId, tenant.hris.connection, 'acme'), ref, { id });
       made.push(id);
     }

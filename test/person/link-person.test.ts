@@ -46,6 +46,13 @@ describe('a person is this employee', () => {
     expect(changed).not.toHaveProperty('has');
   });
 
+  test('not by a hire that was erased meanwhile, which takes no key either', () => {
+    const over = { refusal: { reason: 'over' } };
+    const keys = { kind: 'create', hire: own, keys: ['mail'], holder: 'h', forMs: 50 } as const;
+    for (const event of [link('7'), keys]) expect(change(person(), event, { hire: undefined })).toMatchObject(over);
+    expect(after(person(), link('7', { how: 'imported' }), { hire: undefined }).employees).toHaveLength(1);
+  });
+
   test('not where they are another person', () => {
     const other = person({ employees: [employed('7', second, { candidate: bob })] }, bob);
     const changed = change(person(), link('7'), { others: [other] });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants, removeTenant } from '../../src/store/applied-tenants.ts';
+import { insertHires } from '../../src/store/hires.ts';
 import { linkRequisition } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { refuseResume } from '../../src/store/resumes.ts';
@@ -71,6 +72,7 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     );
     expect((await plan(store)).applications).toMatchObject([{ hris: { people: 0, requisitions: 0, resumes: 1 } }]);
     const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
+    await insertHires(store, [{ ...ref, state: 'open' }]);
     await linkPerson(store, who('88', connection), ref, { id: '7' });
     const { applications } = await plan(store);
     expect(applications).toMatchObject([{ hris: { from: connection, to: 'another', people: 1, sharedWith: [] } }]);

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
+import { insertHires } from '../../src/store/hires.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { linkPerson, who } from '../store/known-people.ts';
@@ -188,6 +189,7 @@ test('the name of a removed tenant whose people are known is not given to anothe
   await put('beta.yaml', anew);
   expect((await plan()).applications).toHaveLength(1);
   const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
+  await insertHires(store, [{ ...ref, state: 'open' }]);
   await linkPerson(store, who('88', 'shared-hr'), ref, { id: '7' });
   await expect(plan()).rejects.toThrow(/beta\.yaml:9:21 "shared-hr" already names another HR system in \S+acme\.yaml/);
 });

@@ -5,6 +5,7 @@ import { readMappings } from '../../../src/cli/mapping.ts';
 import { diffMapping } from '../../../src/operator/diff-mapping.ts';
 import { withTenant } from '../../../src/operator/open-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { insertHires } from '../../../src/store/hires.ts';
 import { openPullWorld } from '../../activities/streams/pull-world.ts';
 import { linkPerson, who } from '../../store/known-people.ts';
 
@@ -31,6 +32,7 @@ test('the mapping of linked pairs is shown, and a new one compared both ways bef
     const ref = { tenantId: 'acme', jobCandidateId: one?.jobCandidateDetails.id ?? '', period: 1 };
     const { connection } = open.tenant.hris;
     const id = created.kind === 'created' ? created.ref.id : '';
+    await insertHires(store, [{ ...ref, state: 'open' }]);
     await linkPerson(store, who(one?.candidate_details.id ?? '', connection, '1'), ref, { id });
     return diffMapping(open, 'employees', join(tenantsDir, 'new.yaml'));
   });
