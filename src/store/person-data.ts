@@ -349,6 +349,8 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
     const owned = sql<{ person_id: string }>`select person_id from person_keys where ${keysOf(of)}`;
     await handOverRecorded(kysely, of.tenantId, { people: owned, siblings });
     const people = (await owned.execute(kysely)).rows.map((row) => row.person_id);
+    // Of people whom another tenant keeps, who read them before does not write back what is deleted here.
+    await sql`update persons set version = version + 1 where ${isIn('person_id', people)}`.execute(kysely);
     for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ ...store, kysely }, place, of);
     await erasePlace({ ...store, kysely }, MENTIONS, of);
     await clearNameless({ kysely }, of.tenantId);

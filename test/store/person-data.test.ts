@@ -15,7 +15,7 @@ import { insertBaseline } from '../../src/store/observed-hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, STREAM_IDS } from '../../src/store/person-data.ts';
 import { EVERYBODY, erasedAmong, idsOf, markPerson, readMarks, unmarkPerson } from '../../src/store/person-marks.ts';
-import { findPerson as findKnown, recordPeople } from '../../src/store/persons.ts';
+import { findPerson as findKnown, recordPeople, save } from '../../src/store/persons.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { streamNames } from '../../src/streams/streams.ts';
@@ -260,7 +260,11 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     await seedEverywhere(store, EVA);
     const sister = { tenant_id: 'sister', job_candidate_id: '88', period: 1 };
     await store.kysely.updateTable('persons').set(sister).execute();
+    const { person_id: id } = await store.kysely.selectFrom('persons').select('person_id').executeTakeFirstOrThrow();
+    const seen = await findKnown(store, { id });
     await erasePersonRows(store, await subjectOf(store, EVA));
+    // Nor does a worker of that tenant that read them before bring back what was erased.
+    expect(await save(store, [seen], [{ ...seen, isAbandoned: true }])).toBe(false);
     expect(await store.kysely.selectFrom('persons').select('tenant_id').execute()).toEqual([{ tenant_id: 'sister' }]);
     expect(await store.kysely.selectFrom('person_keys').select('kind').execute()).toEqual([{ kind: 'candidate' }]);
   });
