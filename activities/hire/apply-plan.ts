@@ -15,6 +15,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
+import { planCancel } from '../../src/plan/plan-cancel.ts';
 import { listWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { endLost } from '../../src/store/hire-states.ts';
 import { lastAnswered } from '../../src/store/holds.ts';
@@ -23,7 +24,6 @@ import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
-import type { OwnRecord } from '../own-hris.ts';
 import { heldAs, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
 import {
@@ -44,12 +44,14 @@ import {
   hasOtherName,
   isEndedSince,
   isFormer,
-  isOfAnother,
+  isShownFormer,
   isStillEndedByUs,
   latestRehire,
   type PinnedRehire,
   readEmployee,
   readFindings,
+  readToWrite,
+  sentRehire,
 } from './read-employee.ts';
 import { readSources } from './read-sources.ts';
 import {
@@ -81,8 +83,6 @@ type Creation = Extract<Change, { kind: 'create' }>;
 /** Applies a saved plan while the data it was made from is fresh. A create happens once per hire, whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
   const hire = { ...reading, mapping: sources.mapping };
-  const earlier = await finishRehire(hire, change);
-  if (earlier !== undefined) return earlier;
   if (!sources.inside) {
     // The plan was made from a reading in any stage, to settle an earlier write. Nothing is written for a person
     // outside the hiring stages.
@@ -93,13 +93,6 @@ export async function applyPlan(reading: HireContext, { planId, change, sources 
   if (applied.verdict !== 'employee') return applied;
   await markApplied(hire.store, planId);
   return { ...applied, present: true };
-}
-
-/** Settles an earlier rehire, no matter which stage the person is in now. */
-async function finishRehire(hire: HireContext, change: Change): Promise<Applied | undefined> {
-  if (change.kind !== 'rehire' || (await latestRehire(hire)) === undefined) return undefined;
-  const { kind } = await settleEarlier(earlierRehire(hire, change));
-  return kind === 'adopted' ? finish(hire, { kind: 'created', ref: change.employee }, 'linked') : undefined;
 }
 
 async function apply(
@@ -210,19 +203,34 @@ async function makeWhole(hire: HireContext, employee: Employee, fields: Employee
 }
 
 /**
- * What became of a create that was sent comes before every question about the person, and no matter which stage they
- * are in now: another hire may have taken them over meanwhile, and nobody would look for this employee later.
+ * What became of a create or rehire that was sent comes before every question about the person, and no matter which
+ * stage they are in now: another hire may have taken them over meanwhile, and nobody would look for this employee later.
  */
 export async function finishSent(hire: HireContext): Promise<Applied | undefined> {
   const { creation, decisions, row } = hire;
+  if (row.employee_id !== null) return undefined;
+  const rehire = await sentRehire(hire);
   // A person may have named the employee since.
-  if (creation === undefined || row.employee_id !== null || decisions.link !== undefined) return undefined;
+  if (rehire?.isLost === false && (decisions.link ?? rehire.employee.id) === rehire.employee.id)
+    return finishRehire(hire, rehire.employee);
+  if (creation === undefined || decisions.link !== undefined) return undefined;
   const made = madeBy(creation);
   if (made !== undefined) return finish(hire, made.kind === 'pending' ? { ...made, nextCheckMs: 0 } : made);
   if (creation.outcome !== 'open') return undefined;
   const settled = await settleSent(hire);
   if (settled?.kind === 'unprovable') return createUnknown(hire, settled.hits);
   return settled?.kind === 'adopted' ? finish(hire, settled.value) : undefined;
+}
+
+/** Links whom a rehire made active. Undefined if nothing proves it: then the outcome stays open. */
+async function finishRehire(hire: HireContext, employee: Employee): Promise<Applied | undefined> {
+  const earlier = earlierRehire(hire, { employee });
+  const look = async (): Promise<Seen<null>> => {
+    const seen = await earlier.look();
+    return seen.kind === 'found' ? seen : { kind: 'unprovable' };
+  };
+  const { kind } = await settleEarlier({ ...earlier, look });
+  return kind === 'adopted' ? finish(hire, { kind: 'created', ref: employee }, 'linked') : undefined;
 }
 
 /** Looks for what the last create made, by the plan that it was sent from; undefined if that is not known any more. */
@@ -236,12 +244,14 @@ async function settleSent(hire: HireContext): Promise<Settled<Created> | undefin
 }
 
 /**
- * Settles a create before its hire ends without an employee: an employee that was made is linked, so that somebody is
- * asked about them. Opens a hold if the outcome is unknown, unless a person said how the hire ends (`asked`).
+ * Settles a create or rehire before its hire ends without an employee: an employee that was made is linked, so that
+ * somebody is asked about them. Opens a hold if the outcome is unknown, unless a person said how the hire ends (`asked`).
  */
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
   const { creation, row, decisions, connection, answers } = hire;
   if (row.employee_id !== null) return undefined;
+  const rehire = await sentRehire(hire);
+  if (rehire !== undefined) return settleRehire(hire, rehire.employee);
   if (creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);
   if (creation.outcome === 'absent' && connection.hris.pending === undefined) return settleUnknown(hire);
   const { link } = asksToCancel(answers) ? {} : decisions;
@@ -252,6 +262,15 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
   const made = madeBy(creation);
   return made === undefined ? settleLost(hire, asked) : settleMade(hire, made, asked);
+}
+
+/** Whom nothing proves to be active is asked about as well, and not linked: if the hire goes on, it sends again. */
+async function settleRehire(hire: HireContext, employee: Employee): Promise<Held | undefined> {
+  const finished = await finishRehire(hire, employee);
+  if (finished !== undefined) return heldOf(finished);
+  const { ref, row, answers } = hire;
+  const plan = planCancel({ ...ref, state: row.state, employeeId: employee.id, answers });
+  return 'verdict' in plan ? plan : undefined;
 }
 
 /**
@@ -415,7 +434,7 @@ async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elap
   if (once.kind === 'refused') throw once.error;
 }
 
-function earlierRehire(hire: HireContext, { employee }: Rehire): EarlierOptions<null> {
+function earlierRehire(hire: HireContext, { employee }: Pick<Rehire, 'employee'>): EarlierOptions<null> {
   return {
     ...onceOf(hire, REHIRE_VERB),
     // An active employee proves the earlier attempt if a former one was shown before it; otherwise the rehire is sent
@@ -456,11 +475,6 @@ function rehireOptions(
 /** The HR system answered and accepted nothing. */
 const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
 
-/** Whether the HR system says that the employment is over. */
-async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
-  return (await readEmployee(connection.hris, employee))?.former === true;
-}
-
 /** Writes these fields of an employee and records what they held before. */
 export async function updateEmployee(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
   const { store, connection } = hire;
@@ -479,19 +493,4 @@ export async function updateEmployee(hire: HireContext, employee: Employee, fiel
     throw error;
   }
   await settleWrites(store, batchId, 'done');
-}
-
-/** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */
-async function readToWrite(
-  at: Pick<HireContext, 'store' | 'connection'>,
-  employee: Employee,
-): Promise<OwnRecord | undefined> {
-  const record = await readEmployee(at.connection.hris, employee);
-  if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
-  throw rejected(
-    'RECORD_OF_ANOTHER',
-    `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
-      'somebody else by now. Nothing was written to it. Check whether the HR system was restored, or its ' +
-      'credentials belong to another account.',
-  );
 }

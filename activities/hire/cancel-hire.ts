@@ -20,6 +20,7 @@ import { settleForEnd } from './apply-plan.ts';
 import { hintReturn } from './departure.ts';
 import { findEnrolments, holderBeside } from './enrol.ts';
 import { tellWhyHeld } from './finish-hire.ts';
+import { sentRehire } from './read-employee.ts';
 import {
   CREATE_VERB,
   enrolmentReference,
@@ -69,7 +70,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
   );
 }
 
-/** Settles a create that was sent before its hire ends; if it made an employee, a person is asked about them. */
+/** Settles what was sent before its hire ends; if there is an employee by it, a person is asked about them. */
 async function heldForEmployee(hire: HireContext): Promise<Held | undefined> {
   const unsettled = await settleForEnd(hire, { asked: knowsOfCreate(hire.answers) });
   if (unsettled !== undefined) return unsettled;
@@ -106,13 +107,16 @@ async function isBack(hire: HireContext): Promise<boolean> {
   return verdict === 'in' && !(await isTerminatedByUs(hire));
 }
 
-async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, lookedAt: number): Promise<void> {
+async function endCancelled(hire: HireContext, ends: EndState, lookedAt: number): Promise<void> {
+  const { deps, store, ref } = hire;
   await whileOpen(store, ref, async (open) => {
     const waitMs = await requestUnderWay(open, ref, lookedAt);
     if (waitMs !== undefined) throw underWay(ref, waitMs);
     // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if ((await readHireRow(open, ref)).employee_id !== null) throw underWay(ref, 0);
+    // Sent since this hire was looked at; a lost one was asked about.
+    if ((await sentRehire({ ...hire, store: open }))?.isLost === false) throw underWay(ref, 0);
     const create = await latestIntent(open, ref, CREATE_VERB);
     const mayHaveMade = create?.outcome === 'open' || create?.outcome === 'done';
     const answers = mayHaveMade ? await answersOf(open, ref) : [];

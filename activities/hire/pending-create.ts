@@ -13,7 +13,7 @@ import { settleCreating, TAKEN_OVER } from '../../src/store/people.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import { keepOutWhilePending } from './ask-person.ts';
 import { findByReference, hasOtherName, readEmployee } from './read-employee.ts';
-import { CREATE_VERB, type HireContext, personOf, reread } from './with-hire.ts';
+import { CREATE_VERB, type HireContext, personOf, REHIRE_VERB, reread } from './with-hire.ts';
 
 /** What a create made, or is still to make. */
 export type Created = CreateResult<KnownEmployee>;
@@ -124,15 +124,18 @@ function cutWords(message: string, sent: readonly unknown[]): { message: string;
 }
 
 /**
- * The HR system answered this hire's create with the employee of another person, and somebody who saw that said that
- * they are not this hire's: the create made nobody, so that another one may follow, or the hire end.
+ * The employee of this hire's create or rehire is another person's, and somebody who saw that said that they are not
+ * this hire's: the write made nobody, so that another one may follow, or the hire end.
  */
 export async function giveBackMade({ store, ref }: HireContext, { id }: Employee): Promise<boolean> {
-  const [made, asked] = await Promise.all([latestIntent(store, ref, CREATE_VERB), lastAnswered(store, ref)]);
-  if (made?.outcome !== 'done' || asked?.code !== OF_ANOTHER) return false;
+  const asked = await lastAnswered(store, ref);
+  if (asked?.code !== OF_ANOTHER) return false;
   const { employeeIds } = JSON.parse(asked.details) as { employeeIds: string[] };
   const isDenied = asked.answer === 'create' || asked.answer === 'cancel';
-  if (!isDenied || !employeeIds.includes(id) || Number(asked.answered_at) < Number(made.decided_at)) return false;
+  const writes = await Promise.all([CREATE_VERB, REHIRE_VERB].map((verb) => latestIntent(store, ref, verb)));
+  const made = writes.find((one) => one?.outcome === 'done');
+  if (!isDenied || made === undefined || !employeeIds.includes(id)) return false;
+  if (Number(asked.answered_at) < Number(made.decided_at)) return false;
   await refuseMade(store, made, { code: TAKEN_OVER });
   await settleCreating(store, ref);
   return true;

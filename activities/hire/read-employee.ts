@@ -1,8 +1,9 @@
 import { dayOf } from '../../src/day-of.ts';
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, rejected } from '../../src/errors.ts';
 import {
   type Employee,
   type EmployeeFields,
+  employeeIn,
   type FindKey,
   followedStates,
   type HireRef,
@@ -87,6 +88,21 @@ export function personIn(reference: string): string {
   return reference.split(':', 2).join(':');
 }
 
+/** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */
+export async function readToWrite(
+  at: Pick<HireContext, 'store' | 'connection'>,
+  employee: Employee,
+): Promise<OwnRecord | undefined> {
+  const record = await readEmployee(at.connection.hris, employee);
+  if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
+  throw rejected(
+    'RECORD_OF_ANOTHER',
+    `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
+      'somebody else by now. Nothing was written to it. Check whether the HR system was restored, or its ' +
+      'credentials belong to another account.',
+  );
+}
+
 /** Why an employee who was not read yet is another one now; undefined if not. */
 export async function becameAnother(
   { deps, connection }: Pick<HireContext, 'deps' | 'connection'>,
@@ -114,6 +130,11 @@ export async function hasOtherName(
   return !isSameName({ name: nameOfEmployee(fields) }, { name: nameOfCandidate(items[0]) });
 }
 
+/** Whether the HR system says that the employment is over. */
+export async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
+  return (await readEmployee(connection.hris, employee))?.former === true;
+}
+
 /** What a rehire pins. `shown`: the HR system showed a former employee before, so an active one proves the rehire. */
 export interface PinnedRehire {
   employeeId: string;
@@ -126,26 +147,39 @@ export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | 
 }
 
 /**
+ * The rehire that this hire sent, and whom it may have made active; undefined if it made nobody active, or somebody said
+ * since that this employee is another person.
+ */
+export async function sentRehire(
+  hire: HireContext,
+): Promise<{ intent: OpenIntent; employee: Employee; isLost: boolean } | undefined> {
+  const intent = await latestRehire(hire);
+  if (intent === undefined || intent.outcome === 'refused') return undefined;
+  // A look that shows a former employee proves nothing: their first day may be ahead. An error has a code.
+  const isLost = intent.outcome === 'absent';
+  if (isLost && intent.result !== 'null') return undefined;
+  const pinned = readKept<PinnedRehire>(intent.pinned);
+  if (pinned === 'purged' || hire.decisions.notThese.has(pinned.employeeId)) return undefined;
+  return { intent, employee: employeeIn(hire.connection.tenant.hris.connection, pinned.employeeId), isLost };
+}
+
+/**
  * Whether this is a former employee: the HR system says so, this hire is about to reactivate them, or we ended the
  * employment ourselves with a last day that may still be ahead.
  */
 export async function isFormer(hire: HireContext, employee: Employee): Promise<boolean> {
-  const rehire = await latestRehire(hire);
-  const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
-  const pinned = isBegun ? readKept<PinnedRehire>(rehire.pinned) : 'purged';
-  if (pinned !== 'purged' && pinned.employeeId === employee.id) return true;
+  const rehire = await sentRehire(hire);
+  if (rehire?.isLost === false && rehire.employee.id === employee.id) return true;
   const shown = await readEmployee(hire.connection.hris, employee);
   const isLeaver = shown?.former === true && !(await isOfAnother(hire, employee, shown));
   return isLeaver || (await endedByUs(hire, employee)) !== undefined;
 }
 
 /**
- * Whether the employment that we ended is still over, though its last day may be ahead. After a restore, earlier writes
- * may be unknown, including one by which this hire made them active again.
+ * Whether the employment that we ended is still over, though its last day may be ahead, for a hire that sent no rehire.
+ * After a restore, earlier writes may be unknown, including one by which this hire made them active again.
  */
 export async function isStillEndedByUs(hire: HireContext, employee: Employee): Promise<boolean> {
-  const rehire = await latestRehire(hire);
-  if (rehire?.outcome === 'open' || rehire?.outcome === 'done') return false;
   const end = await endedByUs(hire, employee);
   return end !== undefined && !(await isRestoredSince(hire.store, Number(end.decided_at)));
 }

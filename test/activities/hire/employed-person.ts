@@ -169,7 +169,8 @@ export function partnerSide({ store, sandbox }: Fleet, id: string) {
   };
 }
 
-function withHris(deps: ActivityDeps, change: (hris: OwnHris) => OwnHris = (hris) => hris): ActivityDeps {
+/** The tenant's HR system, changed. */
+export function withHris(deps: ActivityDeps, change: (hris: OwnHris) => OwnHris = (hris) => hris): ActivityDeps {
   const of: ActivityDeps['connections']['of'] = async (tenantId) => {
     const connection = await deps.connections.of(tenantId);
     return { ...connection, hris: change(connection.hris) };

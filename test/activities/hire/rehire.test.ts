@@ -5,14 +5,16 @@ import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import { employeeIn, IMPORTED_PERIOD } from '../../../src/hire/hire.ts';
 import { noteRestored } from '../../../src/store/backups.ts';
 import { findHireRow, insertHires } from '../../../src/store/hires.ts';
-import { latestIntent } from '../../../src/store/intents.ts';
+import { decideIntent, latestIntent, openIntent } from '../../../src/store/intents.ts';
+import { changePerson } from '../../../src/store/persons.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
 import { openBamboo } from '../../hris/identity/kinds.ts';
 import { kinds } from '../../store/stores.ts';
-import { employPerson, readTable, stepsIn } from './employed-person.ts';
+import { employPerson, readTable, stepsIn, withHris } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 const PAST = '2020-01-31';
@@ -69,6 +71,126 @@ test('a rehire that never arrived is sent again after its deadline', async () =>
   await letPass(120_000);
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
   expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+describe.each(kinds)('a rehire that was sent, and whose hire does not get to its end, in %s', (database) => {
+  /** Their first hire is over, and the second one has not sent anything yet. */
+  async function begun() {
+    const world = await employPerson({ database });
+    const { terminate, move, judge, row, begin, applyFor, refOf, moveTo, answerAs, fleet } = world;
+    await terminate(PAST);
+    await move('SCREEN');
+    expect(await judge()).toEqual({ verdict: 'over' });
+    const candidateId = Number((await row())?.candidate_id);
+    const second = await begin(await applyFor(0));
+    const ref = await refOf(second);
+    return {
+      ...world,
+      second,
+      own: ref,
+      /** A rule needs a field by now that somebody emptied. */
+      async need() {
+        await fleet.sandbox.control.act('editCandidate', { candidateId, fields: { city: '' } });
+        await fleet.write('acme-mapping.yaml', 'fields:\n  department: { from: candidate.city, required: true }\n');
+        await fleet.apply('acme', 'mapping: acme-mapping.yaml\n');
+      },
+      leave: () => moveTo('SCREEN', second),
+      cancel: (hr?: (hris: OwnHris) => OwnHris) => cancelHire(withHris(fleet.deps, hr), ref),
+      answerEnd: (verdict: { verdict: string }, answer: string) => answerAs(ref, verdict, answer),
+    };
+  }
+
+  /** Nobody knows yet what became of the rehire, and its deadline is over. */
+  async function sent(course: (hris: OwnHris) => OwnHris) {
+    const world = await begun();
+    await expect(world.employOnce(world.second, course)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await world.letPass(120_000);
+    return world;
+  }
+
+  test.each(['stored', 'lost'])('is asked about once they left: the answer is %s', async (answer) => {
+    const { fleet, own, leave, cancel, answerEnd, row, second, employees, employeeId } = await sent(answerLost);
+    const intent = await latestIntent(fleet.store, own, 'rehire-employee');
+    // As a worker leaves it that is killed before it links the employee.
+    if (answer === 'stored' && intent !== undefined) await decideIntent(fleet.store, intent, 'done', null);
+    await leave();
+    const asked = await cancel();
+    expect(asked).toMatchObject({ verdict: 'hold', hold: { code: 'LEFT_AFTER_EMPLOYEE', details: { employeeId } } });
+    expect(await row(second)).toMatchObject({ state: 'open', employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+    expect(await answerEnd(asked, 'keep')).toMatchObject({ ends: 'kept' });
+  });
+
+  test('is asked about where nothing shows whether it arrived, and sent again if they come back', async () => {
+    const world = await sent(forbidden);
+    const { leave, cancel, answerEnd, moveTo, employOnce, row, second, employees, employeeId } = world;
+    await leave();
+    const asked = await cancel();
+    expect(asked).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE', details: { employeeId } } });
+    expect(await cancel()).toEqual(asked);
+    expect(await employees()).toMatchObject([{ last_day: PAST }]);
+    await answerEnd(asked, 'retry');
+    await moveTo('HIRED', second);
+    expect(await cancel()).toEqual({ verdict: 'back' });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+
+  test('is finished before a field that is missing by now is asked about', async () => {
+    const { need, employOnce, row, second, employeeId } = await sent(answerLost);
+    await need();
+    expect(await employOnce(second, forbidden)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+  });
+
+  test('is not forgotten when somebody cancels who was asked about a missing field', async () => {
+    const { need, employOnce, cancel, answerEnd, row, second, employeeId } = await sent(answerLost);
+    await need();
+    const asked = await employOnce(second, showsFormer);
+    expect(asked).toMatchObject({ hold: { code: 'MAPPING_INCOMPLETE' } });
+    expect(await answerEnd(asked, 'cancel')).toMatchObject({ next: 'cancel' });
+    const exists = await cancel();
+    expect(exists).toMatchObject({ hold: { code: 'EMPLOYEE_EXISTS' } });
+    expect(await row(second)).toMatchObject({ state: 'open', employee_id: employeeId });
+    expect(await answerEnd(exists, 'keep')).toMatchObject({ ends: 'kept' });
+  });
+
+  test('is no longer asked about once somebody cancels who saw that the employee is another person’s', async () => {
+    const { fleet, own, forget, leave, cancel, answerEnd, employeeId } = await sent(answerLost);
+    await forget();
+    const candidate = { company: '17', candidateId: '999' };
+    const is = { employee: employeeIn('hr', employeeId), number: null };
+    const hire = { ...own, jobCandidateId: '', period: IMPORTED_PERIOD };
+    const event = { kind: 'link', hire, candidate, is, how: 'imported', shownAfterMs: 0 } as const;
+    await changePerson(fleet.store, { connection: 'hr', candidate }, event);
+    await leave();
+    const asked = await cancel();
+    expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_OF_ANOTHER' } });
+    await answerEnd(asked, 'cancel');
+    expect(await cancel()).toEqual({ verdict: 'cancelled', state: 'cancelled' });
+  });
+
+  test('is asked about if a late worker sends it while the hire ends', async () => {
+    const { fleet, own, leave, cancel, employeeId } = await begun();
+    await leave();
+    const late = async () => {
+      const pinned = { employeeId, shown: true };
+      const rehire = { ...own, verb: 'rehire-employee', attempt: 1, pinned, budgetMs: 1_000 };
+      const intent = await openIntent(fleet.store, rehire);
+      if (intent !== undefined) await decideIntent(fleet.store, intent, 'done', null);
+    };
+    const meanwhile = (hris: OwnHris): OwnHris => {
+      const find: OwnHris['employees']['find'] = async (...args) => {
+        const found = await hris.employees.find(...args);
+        await late();
+        return found;
+      };
+      return { ...hris, employees: { ...hris.employees, find } };
+    };
+    await expect(cancel(meanwhile)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(await cancel()).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE', details: { employeeId } } });
+  });
 });
 
 test('who did not start and is hired after all is made active again, though the last day is to come', async () => {
@@ -204,6 +326,15 @@ function forbidden(hris: OwnHris): OwnHris {
 
 function rehiring(hris: OwnHris, rehire: Rehire): OwnHris {
   return { ...hris, employees: { ...hris.employees, rehire } };
+}
+
+/** As an HR system that shows who is active again only from the first day. */
+function showsFormer(hris: OwnHris): OwnHris {
+  const read: OwnHris['employees']['read'] = async (...args) => {
+    const shown = await hris.employees.read(...args);
+    return shown && { ...shown, former: true };
+  };
+  return { ...hris, employees: { ...hris.employees, read } };
 }
 
 /** As a roster that shows a write hours later. */
