@@ -51,6 +51,7 @@ import {
   readEmployee,
   readFindings,
   readToWrite,
+  type SentRehire,
   sentRehire,
 } from './read-employee.ts';
 import { readSources } from './read-sources.ts';
@@ -251,7 +252,7 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   const { creation, row, decisions, connection, answers } = hire;
   if (row.employee_id !== null) return undefined;
   const rehire = await sentRehire(hire);
-  if (rehire !== undefined) return settleRehire(hire, rehire.employee);
+  if (rehire !== undefined) return settleRehire(hire, rehire);
   if (creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);
   if (creation.outcome === 'absent' && connection.hris.pending === undefined) return settleUnknown(hire);
   const { link } = asksToCancel(answers) ? {} : decisions;
@@ -265,8 +266,8 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 }
 
 /** Whom nothing proves to be active is asked about as well, and not linked: if the hire goes on, it sends again. */
-async function settleRehire(hire: HireContext, employee: Employee): Promise<Held | undefined> {
-  const finished = await finishRehire(hire, employee);
+async function settleRehire(hire: HireContext, { employee, isLost }: SentRehire): Promise<Held | undefined> {
+  const finished = isLost ? undefined : await finishRehire(hire, employee);
   if (finished !== undefined) return heldOf(finished);
   const { ref, row, answers } = hire;
   const plan = planCancel({ ...ref, state: row.state, employeeId: employee.id, answers });

@@ -146,21 +146,26 @@ export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | 
   return latestIntent(store, ref, REHIRE_VERB);
 }
 
+/** A rehire that may have made this employee active. */
+export interface SentRehire {
+  employee: Employee;
+  /** It was to be sent again, because no look showed it. That proves nothing: their first day may be ahead. */
+  isLost: boolean;
+}
+
 /**
- * The rehire that this hire sent, and whom it may have made active; undefined if it made nobody active, or somebody said
- * since that this employee is another person.
+ * The rehire that this hire sent; undefined if it made nobody active, or somebody said since that this employee is
+ * another person.
  */
-export async function sentRehire(
-  hire: HireContext,
-): Promise<{ intent: OpenIntent; employee: Employee; isLost: boolean } | undefined> {
+export async function sentRehire(hire: HireContext): Promise<SentRehire | undefined> {
   const intent = await latestRehire(hire);
   if (intent === undefined || intent.outcome === 'refused') return undefined;
-  // A look that shows a former employee proves nothing: their first day may be ahead. An error has a code.
   const isLost = intent.outcome === 'absent';
+  // One that did not leave has the code of an error.
   if (isLost && intent.result !== 'null') return undefined;
   const pinned = readKept<PinnedRehire>(intent.pinned);
   if (pinned === 'purged' || hire.decisions.notThese.has(pinned.employeeId)) return undefined;
-  return { intent, employee: employeeIn(hire.connection.tenant.hris.connection, pinned.employeeId), isLost };
+  return { employee: employeeIn(hire.connection.tenant.hris.connection, pinned.employeeId), isLost };
 }
 
 /**

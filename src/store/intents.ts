@@ -133,14 +133,18 @@ export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<
   return findsAny(open.where('give_up_at', '>', onceNow(store)).limit(1));
 }
 
+/** The writes by which a hire gets its employee. */
+const MAKING = ['create-employee', 'rehire-employee'];
+
 /**
- * Hires whose intents say that they sent a create, but that have no employee recorded: the create is pending or lost,
- * or its process was killed. A hire is listed until it has its employee or is over.
+ * Hires whose intents say that they sent a create or a rehire, but that have no employee recorded: it is pending or
+ * lost, or its process was killed. A hire is listed until it has its employee or is over.
  */
 export function unnotedCreates({ kysely }: Pick<Store, 'kysely'>, outcomes: readonly ('open' | 'done')[]) {
   return kysely
     .selectFrom('hires')
     .innerJoin('intents', sameHire('intents', 'hires'))
-    .where(has({ 'hires.state': 'open', 'hires.employee_id': null, 'intents.verb': 'create-employee' }))
+    .where(has({ 'hires.state': 'open', 'hires.employee_id': null }))
+    .where('intents.verb', 'in', MAKING)
     .where('intents.outcome', 'in', outcomes);
 }

@@ -199,23 +199,26 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await holdPerson(store, person('old'), sister)).toMatchObject({ person: { owner: sister } });
   });
 
-  test('is not new while a request for an employee is under way, nor kept under a name in use', async () => {
-    const { store } = await freshStore(kind);
-    await hiredInto(store);
-    const second = { ...ref, jobCandidateId: '2' };
-    await insertHires(store, [{ ...second, state: 'open', candidateId: '89' }]);
-    const intent = await openIntent(store, {
-      ...second,
-      verb: 'create-employee',
-      attempt: 1,
-      pinned: { reference: '17:89' },
-      budgetMs: 5_000,
-    });
-    await expect(change(store, 'new')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
-    expect(await findPerson(store, person('new'))).toMatchObject({ version: 0 });
-    if (intent !== undefined) await decideIntent(store, intent, 'absent', null);
-    await linkPerson(store, who('90', 'taken'), second, { id: '9' });
-    await expect(change(store, 'keep', 'taken')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
-    await change(store, 'new');
-  });
+  test.each(['create-employee', 'rehire-employee'])(
+    'is not new while a request for an employee is under way, nor kept under a name in use: %s',
+    async (verb) => {
+      const { store } = await freshStore(kind);
+      await hiredInto(store);
+      const second = { ...ref, jobCandidateId: '2' };
+      await insertHires(store, [{ ...second, state: 'open', candidateId: '89' }]);
+      const intent = await openIntent(store, {
+        ...second,
+        verb,
+        attempt: 1,
+        pinned: { reference: '17:89' },
+        budgetMs: 5_000,
+      });
+      await expect(change(store, 'new')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
+      expect(await findPerson(store, person('new'))).toMatchObject({ version: 0 });
+      if (intent !== undefined) await decideIntent(store, intent, 'absent', null);
+      await linkPerson(store, who('90', 'taken'), second, { id: '9' });
+      await expect(change(store, 'keep', 'taken')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
+      await change(store, 'new');
+    },
+  );
 });
