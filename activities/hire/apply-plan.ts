@@ -16,14 +16,13 @@ import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { planCancel } from '../../src/plan/plan-cancel.ts';
-import { listWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { listWrites } from '../../src/store/foreign-writes.ts';
 import { endLost } from '../../src/store/hire-states.ts';
 import { lastAnswered } from '../../src/store/holds.ts';
-import { decideIntent, latestIntent, refusalOf } from '../../src/store/intents.ts';
+import { decideIntent, latestIntent, refusalOf, refuseMade } from '../../src/store/intents.ts';
 import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
-import { fieldChanges } from '../../src/streams/land-page.ts';
 import { heldAs, isShared, whileNobodyElse } from './ask-person.ts';
 import { judgeEmployee } from './departure.ts';
 import {
@@ -42,7 +41,6 @@ import {
   createReference,
   findByReference,
   hasOtherName,
-  isEndedSince,
   isFormer,
   isShownFormer,
   isStillEndedByUs,
@@ -50,11 +48,12 @@ import {
   type PinnedRehire,
   readEmployee,
   readFindings,
-  readToWrite,
   type SentRehire,
   sentRehire,
+  unlessEnded,
 } from './read-employee.ts';
 import { readSources } from './read-sources.ts';
+import { readToWrite, updateEmployee } from './update-employee.ts';
 import {
   CREATE_VERB,
   type HireContext,
@@ -102,17 +101,16 @@ async function apply(
   { sinceRead, fields }: Pick<Planned['sources'], 'sinceRead' | 'fields'>,
 ): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
-  if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
+  if (change.kind === 'rehire') return rehireEmployee(hire, change, sinceRead);
   if (change.kind === 'update') {
     const { employee, fields: ofJob } = change;
     const gone = await updateEmployee(hire, employee, ofJob).catch((error: unknown) =>
       heldAsGone(hire, employee, error),
     );
     if (gone !== undefined) return gone;
-    if (await isEndedSince(hire, change.employee, sinceRead)) return { verdict: 'stale' };
   }
   if (change.kind === 'link') await makeWhole(hire, change.employee, fields);
-  return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
+  return finish(hire, { kind: 'created', ref: change.employee }, 'linked', sinceRead);
 }
 
 /** A transfer's employee whose record HR deleted, merged or gave to somebody else: a person says who they are now. */
@@ -132,8 +130,7 @@ async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): 
   if ('verdict' in once) return once;
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
   if (once.kind !== 'refused') return finish(hire, once.value);
-  const existing = await takeExisting(hire, once.error, change, sinceRead);
-  return 'verdict' in existing ? existing : finish(hire, existing, 'linked');
+  return takeExisting(hire, once.error, change, sinceRead);
 }
 
 const REJECTED = 'HIRE_REJECTED';
@@ -231,7 +228,16 @@ async function finishRehire(hire: HireContext, employee: Employee): Promise<Appl
     return seen.kind === 'found' ? seen : { kind: 'unprovable' };
   };
   const { kind } = await settleEarlier({ ...earlier, look });
-  return kind === 'adopted' ? finish(hire, { kind: 'created', ref: employee }, 'linked') : undefined;
+  return kind === 'adopted' ? linkRehired(hire, employee) : undefined;
+}
+
+/** If the hire that had the employee ended them after the rehire was sent, it is sent again. */
+async function linkRehired(hire: HireContext, employee: Employee): Promise<Applied> {
+  const [elapsed, sent] = [startClock(), await latestRehire(hire)];
+  const sinceSent = () => elapsed() + Number(sent?.now) - Number(sent?.sent_at);
+  const finished = await finish(hire, { kind: 'created', ref: employee }, 'linked', sinceSent);
+  if (finished.verdict === 'stale' && sent !== undefined) await refuseMade(hire.store, sent, { code: 'ended-since' });
+  return finished;
 }
 
 /** Looks for what the last create made, by the plan that it was sent from; undefined if that is not known any more. */
@@ -352,7 +358,13 @@ function isHeldAs(applied: Applied, code: HoldCode): boolean {
   return applied.verdict === 'hold' && applied.hold.code === code;
 }
 
-async function finish(hire: HireContext, created: Created, how: EmployedHow = 'made'): Promise<Applied> {
+/** `sinceRead`: undefined if nobody else may be ending the employee. */
+async function finish(
+  hire: HireContext,
+  created: Created,
+  how: EmployedHow = 'made',
+  sinceRead?: Elapsed,
+): Promise<Applied> {
   const { store, ref, row, creation } = hire;
   const { tenant, hris } = hire.connection;
   const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
@@ -375,19 +387,22 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
     shownAfterMs: hris.capabilities.readLagMs,
     samePerson: hire.decisions.samePerson === shown.id,
   } as const;
-  const link = () => changePerson(store, { connection, candidate }, event);
-  let { refusal } = await link();
+  const link = () =>
+    unlessEnded(hire, { employee, sinceRead }, (open) => changePerson(open, { connection, candidate }, event));
+  let linked = await link();
+  const refusal = linked?.refusal;
   if (
     refusal?.reason === 'of-another' &&
     (await isMadeAnew(hire, refusal.other)) &&
     (await endLost(store, refusal.other))
   ) {
     hire.deps.log.warn({ ...ref, other: refusal.other.hire }, 'the id of a deleted employee is given to this hire');
-    ({ refusal } = await link());
+    linked = await link();
   }
-  if (refusal === undefined) return { verdict: 'employee' };
-  const isGivenBack = refusal.reason === 'of-another' && (await giveBackMade(hire, refusal.other.employee));
-  return isGivenBack ? { verdict: 'stale' } : heldAs(ref, refusal);
+  if (linked === undefined) return { verdict: 'stale' };
+  if (linked.refusal?.reason !== 'of-another') return { verdict: 'employee' };
+  const { other } = linked.refusal;
+  return (await giveBackMade(hire, other.employee)) ? { verdict: 'stale' } : heldAs(ref, other);
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {
@@ -405,19 +420,17 @@ async function takeExisting(
   error: ConnectorError,
   { fields }: Extract<Change, { kind: 'create' }>,
   sinceRead: Elapsed,
-): Promise<Created | Held> {
+): Promise<Applied> {
   const employee = existingIn(hire, error);
   if (employee === undefined || hire.decisions.notThese.has(employee.id)) {
     if (error.action !== 'ignore') throw error;
     // An error to ignore would be retried forever, but a person must learn of a refused create.
     throw error.but({ action: 'reject' });
   }
-  const created = { kind: 'created', ref: employee } as const;
-  if (!(await isFormer(hire, employee))) return created;
+  if (!(await isFormer(hire, employee))) return finish(hire, { kind: 'created', ref: employee }, 'linked', sinceRead);
   if (hire.connection.hris.employees.rehire === undefined)
     return held('FORMER_EMPLOYEE', { jobCandidateId: hire.ref.jobCandidateId, employeeIds: [employee.id] });
-  await rehireEmployee(hire, { kind: 'rehire', employee, fields }, sinceRead);
-  return created;
+  return rehireEmployee(hire, { kind: 'rehire', employee, fields }, sinceRead);
 }
 
 function existingIn({ connection }: HireContext, { code, details }: ConnectorError): KnownEmployee | undefined {
@@ -428,11 +441,12 @@ function existingIn({ connection }: HireContext, { code, details }: ConnectorErr
 
 type Rehire = Extract<Change, { kind: 'rehire' }>;
 
-/** Makes a former employee active again under this hire's intent. Throws a refusal. */
-async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elapsed): Promise<void> {
+/** Makes a former employee active again under this hire's intent, and links them. Throws a refusal. */
+async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elapsed): Promise<Applied> {
   const shown = (await readToWrite(hire, change.employee))?.former === true;
   const once = await writeOnce(rehireOptions(hire, change, { shown, sinceRead }));
   if (once.kind === 'refused') throw once.error;
+  return linkRehired(hire, change.employee);
 }
 
 function earlierRehire(hire: HireContext, { employee }: Pick<Rehire, 'employee'>): EarlierOptions<null> {
@@ -442,7 +456,8 @@ function earlierRehire(hire: HireContext, { employee }: Pick<Rehire, 'employee'>
     // again.
     async look() {
       const latest = await latestRehire(hire);
-      const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
+      const pinned =
+        latest === undefined || latest.outcome === 'refused' ? 'purged' : readKept<PinnedRehire>(latest.pinned);
       const wasShown = pinned !== 'purged' && pinned.shown;
       return wasShown && !(await isShownFormer(hire, employee)) ? { kind: 'found', value: null } : { kind: 'absent' };
     },
@@ -471,27 +486,4 @@ function rehireOptions(
       return null;
     },
   };
-}
-
-/** The HR system answered and accepted nothing. */
-const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
-
-/** Writes these fields of an employee and records what they held before. */
-export async function updateEmployee(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
-  const { store, connection } = hire;
-  const { employees } = connection.hris;
-  const before = await readToWrite(hire, employee);
-  const held = Object.fromEntries(Object.keys(fields).map((name) => [name, before?.fields[name] ?? null]));
-  const changes = fieldChanges(held, fields);
-  const sensitive = sensitiveFields(hire);
-  const write = { target: 'employee', foreignId: employee.id, kind: 'update' as const, changes, sensitive };
-  const batchId = await noteWrites(hire, [write]);
-  try {
-    await employees.update(employee, fields, { signal: AbortSignal.timeout(READ_MS), beforeSend: () => undefined });
-  } catch (error) {
-    if (isConnectorError(error) && error.action !== 'unknown')
-      await settleWrites(store, batchId, REFUSALS.has(error.action) ? 'refused' : 'absent');
-    throw error;
-  }
-  await settleWrites(store, batchId, 'done');
 }

@@ -1,5 +1,6 @@
 import { dayOf } from '../../src/day-of.ts';
-import { type Employee, type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.ts';
+import { ConnectorError } from '../../src/errors.ts';
+import { type Employee, type HireRef, IMPORTED_PERIOD, isSameHire, nameHire } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
@@ -285,10 +286,23 @@ function termination(
       return noteWrites(hire, [write], intent);
     },
     async send(pinned, guard) {
+      // A hire that takes the employee over after this intent was written waits for its outcome; one before shows now.
+      if (await isShared(hire, employee)) throw takenOver(hire, employee);
       await connection.hris.employees.terminate?.(employee, pinned.lastDay, guard);
       return null;
     },
   };
+}
+
+function takenOver({ ref }: HireContext, { id }: Employee): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_TAKEN_OVER',
+    action: 'retry',
+    message:
+      `Employee ${id} is not ended for ${nameHire(ref)}: meanwhile another hire has them too. Nothing was sent, and ` +
+      'this hire decides again by itself.',
+    retryAfterMs: 0,
+  });
 }
 
 function ownOf({ row, ref }: HireContext): Employee {

@@ -1,5 +1,5 @@
 import { dayOf } from '../../src/day-of.ts';
-import { ConnectorError, rejected } from '../../src/errors.ts';
+import { ConnectorError } from '../../src/errors.ts';
 import {
   type Employee,
   type EmployeeFields,
@@ -17,11 +17,13 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { type Finding, isSameName, nameOfCandidate, nameOfEmployee } from '../../src/plan/identity-ladder.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
+import { openHire } from '../../src/store/hires.ts';
 import { latestIntent, type OpenIntent, refusalOf } from '../../src/store/intents.ts';
-import { readKept } from '../../src/store/open-store.ts';
+import { inTransaction, readKept, type Store } from '../../src/store/open-store.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
 import type { Subject } from '../../src/store/person-data.ts';
 import { findPerson } from '../../src/store/persons.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { timezoneOf } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
@@ -86,21 +88,6 @@ export function isStrangerTo(
 /** Company and candidate: a further employment has the person's reference and more. */
 export function personIn(reference: string): string {
   return reference.split(':', 2).join(':');
-}
-
-/** The employee's record before it is written to. @throws ConnectorError RECORD_OF_ANOTHER */
-export async function readToWrite(
-  at: Pick<HireContext, 'store' | 'connection'>,
-  employee: Employee,
-): Promise<OwnRecord | undefined> {
-  const record = await readEmployee(at.connection.hris, employee);
-  if (record === undefined || !(await isOfAnother(at, employee, record))) return record;
-  throw rejected(
-    'RECORD_OF_ANOTHER',
-    `The record of employee ${employee.id} no longer has the reference that hirebridge gave it, so it may be ` +
-      'somebody else by now. Nothing was written to it. Check whether the HR system was restored, or its ' +
-      'credentials belong to another account.',
-  );
 }
 
 /** Why an employee who was not read yet is another one now; undefined if not. */
@@ -189,21 +176,17 @@ export async function isStillEndedByUs(hire: HireContext, employee: Employee): P
   return end !== undefined && !(await isRestoredSince(hire.store, Number(end.decided_at)));
 }
 
-/** The other hire that has this employee, and its newest attempt to end their employment. */
-async function endByOther(
-  { store, ref }: HireContext,
-  employee: Employee,
-): Promise<{ before: HireRef; end: OpenIntent } | undefined> {
+/** The other hire that has this employee. */
+async function holderBeside({ store, ref }: HireContext, employee: Employee): Promise<HireRef | undefined> {
   const { employees } = await findPerson(store, { employee });
-  const before = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
-  if (before === undefined || isSameHire(before, ref)) return undefined;
-  const end = await latestIntent(store, before, END_VERB);
-  return end && { before, end };
+  const holder = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
+  return holder === undefined || isSameHire(holder, ref) ? undefined : holder;
 }
 
 /** Our ending of another hire's employment with this employee, while the HR system may not show it. */
 async function endedByUs(hire: HireContext, employee: Employee): Promise<OpenIntent | undefined> {
-  const { before, end } = (await endByOther(hire, employee)) ?? {};
+  const before = await holderBeside(hire, employee);
+  const end = before && (await latestIntent(hire.store, before, END_VERB));
   if (before === undefined || end?.outcome !== 'done') return undefined;
   const pinned = readKept<{ lastDay: string }>(end.pinned);
   const { readLagMs, shownWithinMs = readLagMs } = hire.connection.hris.capabilities;
@@ -217,23 +200,42 @@ async function endedByUs(hire: HireContext, employee: Employee): Promise<OpenInt
 }
 
 /**
- * Whether the hire that had the employee ended their employment after they were read: two answers, a no-show there and
- * a transfer here, may be carried out at once.
+ * Links the employee, unless the hire that had them ended their employment after they were read: two answers, a no-show
+ * there and another job here, may be carried out at once. Undefined if they were ended.
  * @throws ConnectorError EMPLOYEE_BEING_ENDED while the outcome of that end is open
  */
-export async function isEndedSince(hire: HireContext, employee: Employee, sinceRead: Elapsed): Promise<boolean> {
-  const other = hire.row.employee_id === null ? await endByOther(hire, employee) : undefined;
-  if (other === undefined) return false;
-  const { before, end } = other;
-  const waitMs = Number(end.give_up_at) - end.now;
-  if (end.outcome === 'open' && waitMs > 0)
+export function unlessEnded<T>(
+  hire: HireContext,
+  { employee, sinceRead }: { employee: Employee; sinceRead: Elapsed | undefined },
+  link: (store: Store) => Promise<T>,
+): Promise<T | undefined> {
+  // A hire that has the employee keeps the other one from ending them.
+  if (sinceRead === undefined || hire.row.employee_id !== null) return link(hire.store);
+  return inTransaction(hire.store, async (store) => {
+    const before = await holderBeside({ ...hire, store }, employee);
+    if (before !== undefined && (await isEndedSince(store, { before, employee, sinceRead }))) return undefined;
+    return link(store);
+  });
+}
+
+async function isEndedSince(
+  store: Store,
+  { before, employee, sinceRead }: { before: HireRef; employee: Employee; sinceRead: Elapsed },
+): Promise<boolean> {
+  // The same lock that the intent of an end takes: an end that begins later finds the link, and sends nothing.
+  const done = await openHire(store, before, 'done').select('hires.state').execute();
+  const end = await latestIntent(store, before, END_VERB);
+  if (end === undefined) return false;
+  // That hire looks up what became of its end, unless nothing continues it.
+  const isSettled = done.length === 0 || (await readTenantState(store, before.tenantId)).state === 'removed';
+  if (end.outcome === 'open' && !(isSettled && end.give_up_at <= end.now))
     throw new ConnectorError({
       code: 'EMPLOYEE_BEING_ENDED',
       action: 'retry',
       message:
         `The employment of employee ${employee.id} is being ended for ${nameHire(before)}. This hire goes on by ` +
         'itself once the outcome is known.',
-      retryAfterMs: Math.min(waitMs, 2_000),
+      retryAfterMs: 2_000,
     });
   return end.outcome === 'done' && Number(end.decided_at) >= end.now - sinceRead();
 }

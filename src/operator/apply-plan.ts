@@ -1,6 +1,7 @@
-import { applyPlan, updateEmployee } from '../../activities/hire/apply-plan.ts';
+import { applyPlan } from '../../activities/hire/apply-plan.ts';
 import { employeeIdOf, upsertValues, writeEmployeeId } from '../../activities/hire/finish-hire.ts';
 import { planEmployee } from '../../activities/hire/plan-employee.ts';
+import { updateEmployee } from '../../activities/hire/update-employee.ts';
 import { type HireContext, reread } from '../../activities/hire/with-hire.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
 import { inActivity } from '../failpoint.ts';

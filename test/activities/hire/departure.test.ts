@@ -1,11 +1,20 @@
-import { expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { applyPlan } from '../../../activities/hire/apply-plan.ts';
 import { endEmployment, handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { planEmployee } from '../../../activities/hire/plan-employee.ts';
+import { unlessEnded } from '../../../activities/hire/read-employee.ts';
+import { personOf, reread, withHire } from '../../../activities/hire/with-hire.ts';
+import { startClock } from '../../../activities/hire/write-once.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { dayOf } from '../../../src/day-of.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { employeeIn } from '../../../src/hire/hire.ts';
 import { listHolds } from '../../../src/store/holds.ts';
+import { latestIntent } from '../../../src/store/intents.ts';
+import { changePerson } from '../../../src/store/persons.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson, movedToSecond } from './employed-person.ts';
 
 const BEFORE_START = { verdict: 'hold', hold: { code: 'LEFT_BEFORE_START' } };
@@ -313,6 +322,124 @@ test.each(['the answer comes', 'the answer is lost'])(
     expect(await row(second)).toMatchObject({ employee_id: (await row())?.employee_id });
   },
 );
+
+describe.each(kinds)('somebody ends an employment while the person takes another job, in %s', (database) => {
+  /** The first hire ends by an answer; the second one was answered, and does the rest. */
+  async function twoAnswers(answer: 'transfer' | 'same-employee') {
+    const world = await employPerson({ database });
+    const { fleet, move, begin, applyFor, answerAs, employOnce, refOf } = world;
+    await move('SCREEN');
+    const second = await begin(await applyFor(0));
+    const own = await refOf(second);
+    await answerAs(own, await employOnce(second), answer);
+    /** Another worker does this after the plan, before anything is linked. */
+    const afterPlan = (work: () => Promise<unknown>) =>
+      withHire(fleet.deps, own, async (hire) => {
+        const planned = await planEmployee(hire);
+        if (planned.verdict !== 'plan') throw new Error(planned.verdict);
+        await work();
+        return applyPlan(await reread(hire), planned);
+      });
+    return { ...world, second, afterPlan };
+  }
+
+  test.each(['transfer', 'same-employee'] as const)(
+    'it is not ended once the other hire has them: %s',
+    async (answer) => {
+      const { fleet, ref, end, employOnce, second, row, employees, employeeId } = await twoAnswers(answer);
+      // Nobody had the employee yet when this was asked, and the intent is not written yet.
+      const ending = end(atRead(2, () => employOnce(second)));
+      await expect(ending).rejects.toMatchObject({ code: 'EMPLOYEE_TAKEN_OVER' });
+      expect(await latestIntent(fleet.store, ref, 'terminate-employee')).toMatchObject({ outcome: 'absent' });
+      expect(await end()).toEqual({ verdict: 'over' });
+      expect(await row(second)).toMatchObject({ state: 'open', employee_id: employeeId });
+      expect(await employees()).toMatchObject([{ last_day: null }]);
+    },
+  );
+
+  test('nobody is linked who was ended after the plan: they are made active again', async () => {
+    const { end, afterPlan, employOnce, second, row, employees, employeeId } = await twoAnswers('same-employee');
+    expect(await afterPlan(end)).toEqual({ verdict: 'stale' });
+    expect(await row(second)).toMatchObject({ employee_id: null });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+
+  test('nobody is linked whose new job was written before they were ended', async () => {
+    const { fleet, end, employOnce, second, row, employees, employeeId } = await twoAnswers('transfer');
+    // The number is looked up last of all.
+    await fleet.store.kysely.updateTable('person_keys').set({ employee_number: null }).execute();
+    expect(await employOnce(second, atRead(3, end))).toEqual({ verdict: 'stale' });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+
+  test('nobody is linked whose end is under way, or whose end nobody has looked up yet', async () => {
+    const { end, afterPlan, employOnce, letPass, row, second, employees } = await twoAnswers('same-employee');
+    const ending = () => expect(end(answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await expect(afterPlan(ending)).rejects.toMatchObject({ code: 'EMPLOYEE_BEING_ENDED' });
+    await letPass(120_000);
+    await expect(afterPlan(async () => {})).rejects.toMatchObject({ code: 'EMPLOYEE_BEING_ENDED' });
+    expect(await row(second)).toMatchObject({ employee_id: null });
+    expect(await end()).toEqual({ verdict: 'over' });
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+
+  test('an end that begins while they are linked waits for the link, and sends nothing', async () => {
+    const { fleet, end, refOf, second, row, employees, employeeId } = await twoAnswers('same-employee');
+    let ending: Promise<unknown> = Promise.resolve();
+    await withHire(fleet.deps, await refOf(second), (hire) => {
+      const employee = employeeIn('hr', employeeId);
+      const { connection, candidate } = personOf(hire.connection.tenant, hire.row.candidate_id ?? '');
+      const is = { employee, number: null };
+      const event = { kind: 'link', hire: hire.ref, candidate, is, how: 'linked', shownAfterMs: 0 } as const;
+      return unlessEnded(hire, { employee, sinceRead: startClock() }, async (store) => {
+        ending = end().catch((error: unknown) => error);
+        // It comes as far as it can meanwhile.
+        await setTimeout(500);
+        return changePerson(store, { connection, candidate }, event);
+      });
+    });
+    await ending;
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+
+  test('who was made active again and ended since is made active once more', async () => {
+    const { terminate, end, employOnce, second, row, employees, employeeId } = await twoAnswers('transfer');
+    await terminate('2020-01-31');
+    const endedAfter = (hris: OwnHris): OwnHris => {
+      const rehire: OwnHris['employees']['rehire'] = async (...args) => {
+        await hris.employees.rehire?.(...args);
+        expect(await end()).toEqual({ verdict: 'over' });
+      };
+      return { ...hris, employees: { ...hris.employees, rehire } };
+    };
+    expect(await employOnce(second, endedAfter)).toEqual({ verdict: 'stale' });
+    expect(await row(second)).toMatchObject({ employee_id: null });
+    expect(await employees()).toMatchObject([{ last_day: expect.anything() }]);
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+});
+
+/** Does this once the HR system has answered so many reads. */
+function atRead(nth: number, work: () => Promise<unknown>) {
+  let reads = 0;
+  return (hris: OwnHris): OwnHris => {
+    const read: OwnHris['employees']['read'] = async (...args) => {
+      const shown = await hris.employees.read(...args);
+      reads += 1;
+      if (reads === nth) await work();
+      return shown;
+    };
+    return { ...hris, employees: { ...hris.employees, read } };
+  };
+}
 
 test('an employee whom an earlier hire still has is not ended by itself', async () => {
   const { moveTo, answer, begin, applyFor, employOnce, finish, employees, ref, fleet } = await employPerson();
