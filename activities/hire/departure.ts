@@ -1,6 +1,13 @@
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import { type Employee, type HireRef, IMPORTED_PERIOD, isSameHire, nameHire } from '../../src/hire/hire.ts';
+import {
+  type Employee,
+  type HireRef,
+  IMPORTED_PERIOD,
+  isSameEmployee,
+  isSameHire,
+  nameHire,
+} from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
@@ -153,7 +160,6 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
   return withHire(deps, given, async (hire) => {
     const { store, ref } = hire;
     const { tenantId } = ref;
-    const { employee_id: employeeId } = hire.row;
     const by = (await lastAnswered(store, ref))?.answered_by ?? 'hirebridge';
     const asking: HoldRow[] = [];
     for (const hold of await listHolds(store, { tenantId })) {
@@ -161,9 +167,10 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
       const { other } = JSON.parse(hold.details) as { other: HireRef };
       // A hold that was opened before this hire had the employee names the hire that had the employee then.
       const isHere = other.tenantId === tenantId && other.period !== IMPORTED_PERIOD;
-      const isMeant =
-        isSameHire(other, ref) || (isHere && (await findHireRow(store, other))?.employee_id === employeeId);
-      if (isMeant) asking.push(hold);
+      const row = isHere ? await findHireRow(store, other) : undefined;
+      const theirs = row && employeeOf(row);
+      const isTheirs = theirs !== undefined && isSameEmployee(theirs, ownOf(hire));
+      if (isTheirs || isSameHire(other, ref)) asking.push(hold);
     }
     for (const hold of asking.length === 1 ? asking : []) {
       await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });

@@ -11,6 +11,8 @@ import type { OwnHris } from '../../../activities/own-hris.ts';
 import { dayOf } from '../../../src/day-of.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { employeeIn } from '../../../src/hire/hire.ts';
+import { holdOf } from '../../../src/hire/holds.ts';
+import { latestHire } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { changePerson } from '../../../src/store/persons.ts';
@@ -271,6 +273,22 @@ test('moved answers a question that was asked while an earlier job had the emplo
   expect(await takeAnswer(fleet.deps, { ...(await refOf(third)), holdId })).toMatchObject({ next: 'same' });
   expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
   expect(await employees()).toHaveLength(1);
+});
+
+test('moved answers no question about somebody with the same id in another HR system', async () => {
+  const { fleet, ref, move, judge, answer, begin, employOnce, refOf } = await employPerson();
+  const stranger = await begin();
+  expect(await employOnce(stranger)).toMatchObject({ verdict: 'employee' });
+  const { employee_id: id } = (await latestHire(fleet.store, 'acme', ref.jobCandidateId)) ?? {};
+  const former = fleet.store.kysely.updateTable('hires').set({ connection: 'former', employee_id: id ?? '' });
+  await former.where('job_candidate_id', '=', stranger).execute();
+  const asking = await refOf(await begin());
+  const asked = holdOf('PERSON_HIRED_BEFORE', { ...asking, other: await refOf(stranger) });
+  const { holdId } = await openHold(fleet.deps, { ...asking, hold: asked });
+  await move('SCREEN');
+  await answer(await judge(), 'moved');
+  expect(await handOver(fleet.deps, ref)).toEqual({ verdict: 'over' });
+  expect(await takeAnswer(fleet.deps, { ...asking, holdId })).toEqual({ verdict: 'waiting' });
 });
 
 test('who was said to move is recognised on the next job, without a question; a third job asks', async () => {
