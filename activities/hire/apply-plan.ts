@@ -201,8 +201,8 @@ async function makeWhole(hire: HireContext, employee: Employee, fields: Employee
 }
 
 /**
- * What became of a create or rehire that was sent comes before every question about the person, and no matter which
- * stage they are in now: another hire may have taken them over meanwhile, and nobody would look for this employee later.
+ * What became of a create or rehire that was sent comes before every question about the person, no matter in which
+ * stage they are: another hire may have taken them over meanwhile, and nobody would look for this employee later.
  */
 export async function finishSent(hire: HireContext): Promise<Applied | undefined> {
   const { creation, decisions, row } = hire;
@@ -252,7 +252,8 @@ async function settleSent(hire: HireContext): Promise<Settled<Created> | undefin
 
 /**
  * Settles a create or rehire before its hire ends without an employee: an employee that was made is linked, so that
- * somebody is asked about them. Opens a hold if the outcome is unknown, unless a person said how the hire ends (`asked`).
+ * somebody is asked about them. Opens a hold if the outcome of a create is unknown, unless a person said how the hire
+ * ends (`asked`).
  */
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
   const { creation, row, decisions, connection, answers } = hire;
