@@ -209,8 +209,10 @@ export async function finishSent(hire: HireContext): Promise<Applied | undefined
   if (row.employee_id !== null) return undefined;
   const rehire = await sentRehire(hire);
   // A person may have named the employee since.
-  if (rehire?.isLost === false && (decisions.link ?? rehire.employee.id) === rehire.employee.id)
-    return finishRehire(hire, rehire.employee);
+  if (rehire?.isLost === false && (decisions.link ?? rehire.employee.id) === rehire.employee.id) {
+    const rehired = await finishRehire(hire, rehire.employee);
+    if (rehired !== undefined) return rehired;
+  }
   if (creation === undefined || decisions.link !== undefined) return undefined;
   const made = madeBy(creation);
   if (made !== undefined) return finish(hire, made.kind === 'pending' ? { ...made, nextCheckMs: 0 } : made);
@@ -259,7 +261,8 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   const { creation, row, decisions, connection, answers } = hire;
   if (row.employee_id !== null) return undefined;
   const rehire = await sentRehire(hire);
-  if (rehire !== undefined) return settleRehire(hire, rehire);
+  // After a rehire without an outcome, somebody may have asked for a new employment: its employee comes first.
+  if (rehire !== undefined && creation?.outcome !== 'done') return settleRehire(hire, rehire);
   if (creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);
   if (creation.outcome === 'absent' && connection.hris.pending === undefined) return settleUnknown(hire);
   const { link } = asksToCancel(answers) ? {} : decisions;

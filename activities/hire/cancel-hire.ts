@@ -115,8 +115,9 @@ async function endCancelled(hire: HireContext, ends: EndState, lookedAt: number)
     // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if ((await readHireRow(open, ref)).employee_id !== null) throw underWay(ref, 0);
-    // Sent since this hire was looked at; a lost one was asked about.
-    if ((await sentRehire({ ...hire, store: open }))?.isLost === false) throw underWay(ref, 0);
+    // Sent since this hire was looked at; an earlier one was asked about, or a create after it.
+    const rehire = knowsOfCreate(hire.answers) ? undefined : await sentRehire({ ...hire, store: open });
+    if (rehire?.isLost === false) throw underWay(ref, 0);
     const create = await latestIntent(open, ref, CREATE_VERB);
     const mayHaveMade = create?.outcome === 'open' || create?.outcome === 'done';
     const answers = mayHaveMade ? await answersOf(open, ref) : [];
