@@ -404,9 +404,10 @@ async function finish(
     linked = await link();
   }
   if (linked === undefined) return { verdict: 'stale' };
-  if (linked.refusal?.reason !== 'of-another') return { verdict: 'employee' };
-  const { other } = linked.refusal;
-  return (await giveBackMade(hire, other.employee)) ? { verdict: 'stale' } : heldAs(ref, other);
+  const refused = linked.refusal;
+  if (refused === undefined) return { verdict: 'employee' };
+  const isGivenBack = refused.reason === 'of-another' && (await giveBackMade(hire, refused.other.employee));
+  return isGivenBack ? { verdict: 'stale' } : heldAs(ref, refused);
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {

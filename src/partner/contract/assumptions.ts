@@ -425,7 +425,8 @@ const assessmentsAndBooking = {
   A7: {
     section: '4.6',
     choice:
-      'The same e-mail, in lower case, is the same person, invited by id or by name; an outcome names it as it was sent.',
+      'The same e-mail, in lower case, is the same person, invited by id or by name; an outcome names it as it was ' +
+      'sent.',
   },
   A8: { section: '4.6', choice: 'jobCandidateId wins over names.' },
   A9: {
