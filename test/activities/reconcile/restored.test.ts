@@ -331,7 +331,8 @@ describe.each(kinds)('two tenants of a company, one of which finds employees of 
       of: async (tenantId: string) => {
         const connection = await deps.connections.of(tenantId);
         const scope = { jobs: tenantId === 'acme' ? [ofAcme] : others };
-        const tenant = { ...connection.tenant, tenant: tenantId, ...(scoped ? { scope } : {}) };
+        const partner = { ...connection.tenant.partner, company: '17' };
+        const tenant = { ...connection.tenant, tenant: tenantId, partner, ...(scoped ? { scope } : {}) };
         return { ...connection, tenant, ...(tenantId === 'sister' ? { hris: hris as unknown as OwnHris } : {}) };
       },
     };
