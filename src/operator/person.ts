@@ -11,7 +11,7 @@ import { count } from '../in-words.ts';
 import { createLogger } from '../log.ts';
 import { contract } from '../partner/contract/index.ts';
 import { listAlarms } from '../store/alarms.ts';
-import { isApplied } from '../store/applied-tenants.ts';
+import { findAppliedTenant, isApplied } from '../store/applied-tenants.ts';
 import { audit } from '../store/audit.ts';
 import {
   askErasure,
@@ -186,17 +186,29 @@ interface Erasing {
   employee: ErasureRow['employee'];
 }
 
-/** Requests the erasure of a person and carries it out; a worker continues if this is interrupted. */
+/**
+ * Requests the erasure of a person and carries it out; a worker continues if this is interrupted. The two sides may be
+ * closed only if the tenant was removed: otherwise data that they alone show would stay behind a signed receipt.
+ */
 export async function erasePerson(
   parts: PersonParts & { hires: HireClient },
   { who, reason, employee }: Erasing,
 ): Promise<ErasureReceipt> {
-  const { store, by } = parts;
-  return withEndsIfAny(parts, async (open) => {
+  const { store, tenantId, by } = parts;
+  return withEndsIfAny(parts, async (open, _notAsked, why) => {
+    const isRemoved = async () => (await findAppliedTenant(store, tenantId))?.state === 'removed';
+    if (why !== undefined && !(await isRemoved())) throw notOpened(tenantId, why);
     const whom = await whomToErase(parts, who, open);
     const row = 'erasure_id' in whom ? whom : await askErasure(store, { subject: whom, by, reason, employee });
     return carryOut(parts, open, row.erasure_id);
   });
+}
+
+function notOpened(tenantId: string, why: ConnectorError): ConnectorError {
+  const message =
+    `Nothing was erased: hiring platform and HR system of tenant ${tenantId} could not be opened. ${why.message} If ` +
+    'the workers have what is missing, give the command where they run.';
+  return why.but({ message });
 }
 
 /** The unfinished erasure to continue, or the person to erase. */
@@ -355,10 +367,10 @@ async function changeHold(
   });
 }
 
-/** Opens both sides of the tenant if possible; of a removed tenant only the store is asked. */
+/** Opens both sides of the tenant if possible; otherwise only the store is asked, and `why` tells the reason. */
 async function withEndsIfAny<T>(
   parts: PersonParts,
-  use: (open: OpenTenant | undefined, notAsked: string[]) => Promise<T>,
+  use: (open: OpenTenant | undefined, notAsked: string[], why?: ConnectorError) => Promise<T>,
 ): Promise<T> {
   let isOpen = false;
   try {
@@ -368,7 +380,7 @@ async function withEndsIfAny<T>(
     });
   } catch (error) {
     if (isOpen || !(error instanceof ConnectorError) || error.action === 'retry') throw error;
-    return use(undefined, [`hiring platform and HR system: ${error.message}`]);
+    return use(undefined, [`hiring platform and HR system: ${error.message}`], error);
   }
 }
 

@@ -254,6 +254,8 @@ test('an erasure under way is gone on with for that person alone, not for anothe
     throw new Error('Temporal is away');
   };
   const hires = { installationId: 'i', client: { workflow: { getHandle: away } } } as unknown as HireClient;
+  // Of a removed tenant neither side is asked.
+  await store.kysely.updateTable('tenants').set({ version: 1, state: 'removed' }).execute();
   const erase = (who: string) =>
     erasePerson({ ...parts, hires, places: { dataDir } as Places }, { who, reason: 'request', employee: 'keep' });
   for (const who of ['candidate:501', 'application:9501', 'employee:31'])
@@ -270,6 +272,8 @@ test('a bare number goes on with the erasure of the person it means now, and of 
     throw new Error('Temporal is away');
   };
   const hires = { installationId: 'i', client: { workflow: { getHandle: away } } } as unknown as HireClient;
+  // Of a removed tenant neither side is asked.
+  await store.kysely.updateTable('tenants').set({ version: 1, state: 'removed' }).execute();
   const erase = (who: string) =>
     erasePerson({ ...parts, hires, places: { dataDir } as Places }, { who, reason: 'request', employee: 'keep' });
   const open = async () => (await openErasures(store)).map(({ subject }) => JSON.parse(subject) as Subject);
