@@ -8,7 +8,7 @@ import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { takeErasures } from './erasures.ts';
 import { countOf, didChange, openStore, openTables, type Store, type StoreTables, sameHire } from './open-store.ts';
-import { readMarks } from './person-marks.ts';
+import { readMarks, takeLegalHolds } from './person-marks.ts';
 import { openRestored, UNREADABLE } from './sealed-values.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
@@ -81,7 +81,10 @@ export async function restore(
     let unread: number;
     try {
       const known = isThere && unsoundness(file) === undefined ? await erasedIn(file) : undefined;
-      await takeErasures(store, known?.rows ?? []);
+      if (known !== undefined) {
+        await takeLegalHolds(store, known.marked);
+        await takeErasures(store, known.rows);
+      }
       unread = await eraseAgain(store, url, [...(known?.erased ?? []), ...erasures], keys);
       await noteRestored(store, by);
     } finally {
@@ -121,15 +124,22 @@ export async function eraseAgain(
   return countOf(store.kysely.selectFrom('holds').where('message', '=', UNREADABLE));
 }
 
-async function erasedIn(file: string): Promise<{ erased: ErasedSince[]; rows: ErasureRow[] } | undefined> {
+interface Known {
+  erased: ErasedSince[];
+  rows: ErasureRow[];
+  marked: Awaited<ReturnType<typeof readMarks>>;
+}
+
+async function erasedIn(file: string): Promise<Known | undefined> {
   const store = await openStore(`sqlite:${file}`, { migrate: 'never' }).catch(() => undefined);
   if (store === undefined) return undefined;
   try {
-    const { keys, marks } = await readMarks(store);
-    const erased = marks
+    const marked = await readMarks(store);
+    const { keys } = marked;
+    const erased = marked.marks
       .filter(({ mark }) => mark === 'erased')
       .map(({ tenant_id: tenant, about, by, digest }) => ({ tenant, erasure: about, by, keys, person: [digest] }));
-    return { erased, rows: await store.kysely.selectFrom('erasures').selectAll().execute() };
+    return { erased, marked, rows: await store.kysely.selectFrom('erasures').selectAll().execute() };
   } finally {
     await store.close();
   }

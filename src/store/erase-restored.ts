@@ -10,6 +10,8 @@ import {
   allIdsOf,
   erasureLookup,
   type IdKind,
+  idsOf,
+  legalHoldOf,
   type PersonId,
   personOf,
   takeMarkKey,
@@ -71,21 +73,33 @@ function linesIn(text: string): ErasedSince[] {
   });
 }
 
-/** Erases from a restored store the people who were erased after its backup was made. Returns how many it erased. */
+/**
+ * Erases from a restored store the people who were erased after its backup was made. Whoever is under a legal hold
+ * stays, with an open erasure: a worker goes on with it once the hold is released. Returns how many it erased.
+ */
 export async function eraseRestored(store: Store, erased: readonly ErasedSince[]): Promise<number> {
   for (const key of new Set(erased.flatMap(({ keys }) => keys))) await takeMarkKey(store, key);
   for (const { tenant: tenantId, erasure: about, by, person } of erased)
     await takeMarks(store, { tenantId, mark: 'erased', by, about }, person);
-  let met = 0;
-  for (const { wholeTenant, ...since } of erased)
-    if (wholeTenant !== undefined && (await eraseRestoredTenant(store, { ...since, wholeTenant }))) met += 1;
+  let gone = 0;
+  const held = new Set<string>();
+  for (const { wholeTenant, ...since } of erased) {
+    if (wholeTenant === undefined) continue;
+    const done = await eraseRestoredTenant(store, { ...since, wholeTenant });
+    if (done === 'erased') gone += 1;
+    if (done === 'held') held.add(since.tenant);
+  }
   const byOf = new Map(erased.map(({ erasure, by }) => [erasure, by]));
   const tenants = [...new Set(erased.map(({ tenant }) => tenant))];
   for (const [tenantId, people] of await peopleMet(store, tenants))
-    for (const group of groupsOf(people)) met += await eraseGroup(store, tenantId, group, byOf);
-  for (const tenantId of tenants) await clearNameless(store, tenantId);
+    for (const group of groupsOf(people)) {
+      const [free, kept] = await eraseGroup(store, tenantId, group, byOf);
+      gone += free;
+      if (kept > 0) held.add(tenantId);
+    }
+  for (const tenantId of tenants) if (!held.has(tenantId)) await clearNameless(store, tenantId);
   if (erased.length > 0) await forgetBytes(store);
-  return met;
+  return gone;
 }
 
 /** People by their erasure, with their ids. */
@@ -111,31 +125,34 @@ function groupsOf(people: Met): Met[] {
   return groups;
 }
 
-/** Erases the people of a group who are in the store again. Returns how many. */
+/** Erases the people of a group who are in the store again. Returns how many, and how many stay under a legal hold. */
 async function eraseGroup(
   store: Store,
   tenantId: string,
   group: Met,
   byOf: ReadonlyMap<string, string>,
-): Promise<number> {
+): Promise<[gone: number, kept: number]> {
   const subjects = new Map<string, Subject>();
   for (const [erasure, ids] of group) subjects.set(erasure, await completeIds(store, tenantId, personOf(ids)));
   const [first] = subjects.values();
-  if (first === undefined) return 0;
+  if (first === undefined) return [0, 0];
   const all = { ...first, ...personOf([...subjects.values()].flatMap(allIdsOf)) };
   const rows = (await findPersonRows(store, all)).flatMap((found) => found.all);
   const texts = new Set(
     rows.flatMap((row) => Object.entries(row).flatMap((one) => idsIn(...one))).map(({ text }) => text),
   );
-  let met = 0;
+  const met = { gone: 0, kept: 0 };
+  const free: Subject[] = [];
   for (const [erasure, subject] of subjects) {
+    const isHeld = (await legalHoldOf(store, tenantId, idsOf(subject))) !== undefined;
+    if (!isHeld) free.push(subject);
     if (!allIdsOf(subject).some(({ id, kind }) => texts.has(isPart(kind) ? id.slice(id.indexOf('/') + 1) : id)))
       continue;
-    await eraseOnceMore(store, subject, { erasure, by: byOf.get(erasure) ?? 'hirebridge' });
-    met += 1;
+    await eraseOnceMore(store, subject, { erasure, by: byOf.get(erasure) ?? 'hirebridge', isHeld });
+    met[isHeld ? 'kept' : 'gone'] += 1;
   }
-  await erasePersonRows(store, all);
-  return met;
+  if (free.length > 0) await erasePersonRows(store, { ...first, ...personOf(free.flatMap(allIdsOf)) });
+  return [met.gone, met.kept];
 }
 
 /** An employee is known by connection and id, a record by stream and id. */

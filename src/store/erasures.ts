@@ -4,7 +4,7 @@ import { rejected } from '../errors.ts';
 import { changeTenants, erasingTenant, lastApplied, removeApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
-import { didChange, has, inTransaction, readClock, type Store } from './open-store.ts';
+import { didChange, findsAny, has, inTransaction, readClock, type Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
 import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
@@ -65,15 +65,20 @@ async function insertErasure(
 
 /**
  * Opens an erasure for a person whom a backup brought back; a backup holds no landing tables and no workflows. Does
- * nothing if the store has the erasure that marked the person, ended or not.
+ * nothing if the store has the erasure that marked the person, ended or not. One that ended does not count for whoever
+ * is held: their rows stay for now.
  */
 export async function eraseOnceMore(
   store: Store,
   subject: Subject,
-  { erasure, by }: { erasure: string; by: string },
+  { erasure, by, isHeld }: { erasure: string; by: string; isHeld: boolean },
 ): Promise<void> {
-  if ((await findErasure(store, erasure)) !== undefined) return;
+  const known = await findErasure(store, erasure);
+  if (known !== undefined && !(isHeld && known.done_at !== null)) return;
   const again = askedAgain(subject, { erasure, by });
+  // A restore may be repeated, and finds whoever is held once more.
+  const isAsked = has({ tenant_id: subject.tenantId, reason: again.reason, done_at: null });
+  if (await findsAny(store.kysely.selectFrom('erasures').select('erasure_id').where(isAsked))) return;
   await inTransaction(store, (trx) => insertErasure(trx, again, 'one person'));
 }
 
@@ -165,10 +170,18 @@ export async function askTenantErasure(
   });
 }
 
-/** @throws ConnectorError LEGAL_HOLD if anybody of the tenant is under one */
-export async function assertNoLegalHold({ kysely }: Store, tenantId: string): Promise<void> {
+/** A legal hold on anybody of the tenant. */
+export async function anyLegalHold(
+  { kysely }: Store,
+  tenantId: string,
+): Promise<{ by: string; about: string } | undefined> {
   const marks = kysely.selectFrom('person_marks').select(['by', 'about']).where('tenant_id', '=', tenantId);
-  const hold = await marks.where('mark', '=', 'legal-hold').executeTakeFirst();
+  return marks.where('mark', '=', 'legal-hold').executeTakeFirst();
+}
+
+/** @throws ConnectorError LEGAL_HOLD if anybody of the tenant is under one */
+export async function assertNoLegalHold(store: Store, tenantId: string): Promise<void> {
+  const hold = await anyLegalHold(store, tenantId);
   if (hold === undefined) return;
   throw rejected(
     'LEGAL_HOLD',

@@ -130,6 +130,16 @@ export async function takeMarks(
   await put(store, 'person_marks', rows, { key: ['tenant_id', 'mark', 'digest'], set: [] });
 }
 
+/** Takes over the legal holds of a store that this one replaces. */
+export async function takeLegalHolds(
+  store: Store,
+  { keys, marks }: Awaited<ReturnType<typeof readMarks>>,
+): Promise<void> {
+  for (const key of keys) await takeMarkKey(store, key);
+  const holds = marks.filter(({ mark }) => mark === 'legal-hold');
+  await put(store, 'person_marks', holds, { key: ['tenant_id', 'mark', 'digest'], set: [] });
+}
+
 /** Removes a legal hold. */
 export async function unmarkPerson(
   store: Store,

@@ -2,7 +2,14 @@ import { sql } from 'kysely';
 import { erasingTenant, lastApplied, nextVersion, type Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
-import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type TenantSubject } from './erasures.ts';
+import {
+  anyLegalHold,
+  type ErasureReceipt,
+  endErasure,
+  eraseTenantOnceMore,
+  findErasure,
+  type TenantSubject,
+} from './erasures.ts';
 import { type Store } from './open-store.ts';
 import { handOverRecorded, recordedBy } from './people.ts';
 import { asksOthers, type FoundRows, NAMING_ACTS } from './person-data.ts';
@@ -173,21 +180,23 @@ interface ErasedTenant {
 /**
  * Erases a tenant from a restored store if it was erased after the backup was made; a tenant applied again after that
  * stays. Where the erasure goes on, or begins once more because the store does not know it, the definition stays until
- * its end: a worker needs it to open the landing tables. Returns whether the store had the tenant.
+ * its end: a worker needs it to open the landing tables. `held`: somebody of it is under a legal hold, so nothing is
+ * erased before a worker finds the hold released. Returns undefined if the store does not have the tenant.
  */
 export async function eraseRestoredTenant(
   store: Store,
   { tenant: tenantId, erasure, by, wholeTenant: askedAt, landing }: ErasedTenant,
-): Promise<boolean> {
+): Promise<'erased' | 'held' | undefined> {
   const appliedAt = await lastApplied(store, tenantId);
-  if (appliedAt === undefined || appliedAt > askedAt) return false;
+  if (appliedAt === undefined || appliedAt > askedAt) return undefined;
+  const done = (await anyLegalHold(store, tenantId)) === undefined ? 'erased' : 'held';
   // Its data keys stay: the store that this one replaces may have the tenant anew, and the restore may yet fail.
-  await eraseRows(store, tenantId);
-  if ((await erasingTenant(store, tenantId)) !== undefined) return true;
-  if (landing !== undefined && (await findErasure(store, erasure)) === undefined)
-    await eraseTenantOnceMore(store, { landing, tenantId }, { erasure, by, askedAt });
+  if (done === 'erased') await eraseRows(store, tenantId);
+  if ((await erasingTenant(store, tenantId)) !== undefined) return done;
+  if (done === 'held' || (landing !== undefined && (await findErasure(store, erasure)) === undefined))
+    await eraseTenantOnceMore(store, { landing: landing ?? 'keep', tenantId }, { erasure, by, askedAt });
   else await store.kysely.transaction().execute((kysely) => forgetDefinition({ ...store, kysely }, tenantId));
-  return true;
+  return done;
 }
 
 const FORGOTTEN = {

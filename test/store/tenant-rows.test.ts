@@ -6,7 +6,7 @@ import { holdOf } from '../../src/hire/holds.ts';
 import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
-import { askTenantErasure, type ErasureReceipt, forgetBytes } from '../../src/store/erasures.ts';
+import { askTenantErasure, type ErasureReceipt, forgetBytes, openErasures } from '../../src/store/erasures.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { EVERYBODY, markPerson, unmarkPerson } from '../../src/store/person-marks.ts';
@@ -191,6 +191,23 @@ describe.each(kinds)('all of a tenant, on %s', (kind) => {
     expect(await countTenantRows(store, 'acme')).toEqual([]);
     expect(await readTenantState(store, 'acme')).toMatchObject({ state: 'removed', files: '{}' });
   });
+
+  test.each(['keep', undefined] as const)(
+    'stays in a store that was put back while somebody is under legal hold (landing: %s)',
+    async (landing) => {
+      const { store } = await freshStore(kind);
+      await fillEveryTable(store, 'acme');
+      await markPerson(store, { tenantId: 'acme', mark: 'legal-hold', by: 'law', about: 'case 12' }, EVERYBODY);
+      const before = await countTenantRows(store, 'acme');
+      const since = { tenant: 'acme', erasure: 'e', by: 'ann', keys: [], person: [] };
+      const erased = { ...since, wholeTenant: Date.now() + 60_000, ...(landing && { landing }) };
+      for (let times = 0; times < 2; times += 1) expect(await eraseRestored(store, [erased])).toBe(0);
+      expect(await countTenantRows(store, 'acme')).toEqual(before);
+      expect(await readTenantState(store, 'acme')).toMatchObject({ state: 'removed' });
+      const subject = JSON.stringify({ landing: 'keep', tenantId: 'acme' });
+      expect(await openErasures(store)).toMatchObject([{ subject, tenant_id: 'acme' }]);
+    },
+  );
 });
 
 test('no byte of an erased tenant is left in the files of the store', async () => {
