@@ -16,6 +16,7 @@ import { audit } from '../store/audit.ts';
 import {
   askErasure,
   askTenantErasure,
+  changeLegalHold,
   type ErasureReceipt,
   isTenantSubject,
   listErasures,
@@ -27,13 +28,11 @@ import {
   EVERYBODY,
   idsOf,
   legalHoldOf,
-  markPerson,
   nameOf,
   type PersonId,
   type PersonIds,
   recordDigest,
   sizeOf,
-  unmarkPerson,
 } from '../store/person-marks.ts';
 import { decideCases, listCases } from '../store/privacy-cases.ts';
 import type { ErasureRow } from '../store/tenant-tables.ts';
@@ -336,7 +335,7 @@ export async function holdPerson(
   const { store, tenantId } = parts;
   const ids =
     who === 'all' ? EVERYBODY : await withEndsIfAny(parts, async (open) => idsOf(await resolve(parts, who, open)));
-  const changed = await changeHold(parts, ids, given);
+  const changed = await changeLegalHold(parts, ids, given);
   const open = (await listErasures(store, tenantId)).filter(({ done_at: doneAt }) => doneAt === null);
   const erasing = open.filter(({ subject }) => isOf(JSON.parse(subject) as Subject | TenantSubject, ids));
   return { changed, erasing: erasing.map((row) => row.erasure_id) };
@@ -346,25 +345,6 @@ function isOf(subject: Subject | TenantSubject, ids: readonly PersonId[] | typeo
   if (ids === EVERYBODY || isTenantSubject(subject)) return true;
   const theirs = new Set(idsOf(subject).map(nameOf));
   return ids.some((one) => theirs.has(nameOf(one)));
-}
-
-async function changeHold(
-  { store, tenantId, by }: PersonParts,
-  ids: readonly PersonId[] | typeof EVERYBODY,
-  given: { reason: string } | { release: true },
-): Promise<boolean> {
-  return store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
-    const whom = ids === EVERYBODY ? 'everybody' : 'one person';
-    if ('release' in given) {
-      const released = await unmarkPerson(trx, tenantId, ids);
-      if (released > 0) await audit(trx, { by, tenantId, act: 'legal-hold-released', details: whom });
-      return released > 0;
-    }
-    await markPerson(trx, { tenantId, mark: 'legal-hold', by, about: given.reason }, ids);
-    await audit(trx, { by, tenantId, act: 'legal-hold-put', details: `${whom}: ${given.reason}` });
-    return true;
-  });
 }
 
 /** Opens both sides of the tenant if possible; otherwise only the store is asked, and `why` tells the reason. */

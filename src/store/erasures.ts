@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { rejected } from '../errors.ts';
+import { dayOf } from '../day-of.ts';
+import { type ConnectorError, rejected } from '../errors.ts';
 import { changeTenants, erasingTenant, lastApplied, removeApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import { didChange, findsAny, has, inTransaction, readClock, type Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
-import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
+import {
+  allIdsOf,
+  EVERYBODY,
+  idsOf,
+  legalHoldOf,
+  markPerson,
+  ownHoldOf,
+  type PersonId,
+  unmarkPerson,
+} from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
@@ -187,6 +197,46 @@ export async function assertNoLegalHold(store: Store, tenantId: string): Promise
     'LEGAL_HOLD',
     `Tenant ${tenantId} cannot be erased: ${hold.by} put a legal hold on somebody of it (${hold.about}). ` +
       `Once it is over: hirebridge person hold ${tenantId} WHO --release`,
+  );
+}
+
+interface HoldOf {
+  store: Store;
+  tenantId: string;
+  by: string;
+}
+
+/**
+ * Puts a legal hold on a person, or on everybody of the tenant, or releases it. False if there was none to release.
+ * @throws ConnectorError HELD_ALREADY
+ */
+export async function changeLegalHold(
+  { store, tenantId, by }: HoldOf,
+  ids: readonly PersonId[] | typeof EVERYBODY,
+  given: { reason: string } | { release: true },
+): Promise<boolean> {
+  return inTransaction(store, async (trx) => {
+    const whom = ids === EVERYBODY ? 'everybody' : 'one person';
+    if ('release' in given) {
+      const released = await unmarkPerson(trx, tenantId, ids);
+      if (released > 0) await audit(trx, { by, tenantId, act: 'legal-hold-released', details: whom });
+      return released > 0;
+    }
+    // First, because the audit trail takes one act of a tenant at a time: of two holds, the second sees the other.
+    await audit(trx, { by, tenantId, act: 'legal-hold-put', details: `${whom}: ${given.reason}` });
+    const known = await ownHoldOf(trx, tenantId, ids);
+    if (known !== undefined) throw heldAlready(tenantId, known);
+    await markPerson(trx, { tenantId, mark: 'legal-hold', by, about: given.reason }, ids);
+    return true;
+  });
+}
+
+/** One release lifts all that is held of a person: a second hold would end unseen with the first. */
+function heldAlready(tenantId: string, { by, about, at }: { by: string; about: string; at: number }): ConnectorError {
+  return rejected(
+    'HELD_ALREADY',
+    `A legal hold has been on them since ${dayOf(Number(at))}, put by ${by} (${about}). Nothing was changed: it covers ` +
+      `a second cause as well. Once both are over: hirebridge person hold ${tenantId} WHO --release`,
   );
 }
 

@@ -157,13 +157,23 @@ export async function legalHoldOf(
   tenantId: string,
   ids: readonly PersonId[],
 ): Promise<{ by: string; about: string } | undefined> {
-  const digests = await digestsOf(store, tenantId, [EVERYBODY, ...namesOf(ids)]);
-  return store.kysely
-    .selectFrom('person_marks')
-    .select(['by', 'about'])
-    .where(has({ tenant_id: tenantId, mark: 'legal-hold' }))
-    .where('digest', 'in', digests)
-    .executeTakeFirst();
+  const holds = await holdsNamed(store, tenantId, [EVERYBODY, ...namesOf(ids)]);
+  return holds.select(['by', 'about']).executeTakeFirst();
+}
+
+/** The hold that would end where these ids are released. */
+export async function ownHoldOf(
+  store: Store,
+  tenantId: string,
+  ids: readonly PersonId[] | typeof EVERYBODY,
+): Promise<{ by: string; about: string; at: number } | undefined> {
+  const holds = await holdsNamed(store, tenantId, namesOf(ids));
+  return holds.select(['by', 'about', 'at']).orderBy('at').executeTakeFirst();
+}
+
+async function holdsNamed(store: Store, tenantId: string, names: readonly string[]) {
+  const marks = store.kysely.selectFrom('person_marks').where(has({ tenant_id: tenantId, mark: 'legal-hold' }));
+  return marks.where('digest', 'in', await digestsOf(store, tenantId, names));
 }
 
 /** Hashes of these ids whose person was asked to be erased, now or before. */

@@ -21,7 +21,7 @@ import {
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
-import { allIdsOf, idsOf, markPerson } from '../../src/store/person-marks.ts';
+import { allIdsOf, idsOf, markPerson, readMarks } from '../../src/store/person-marks.ts';
 import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
@@ -245,6 +245,24 @@ test('a legal hold stops an erasure that was asked for before, and it goes on on
   expect(await holdPerson(parts, 'all', { release: true })).toEqual({ changed: true, erasing: [erasure] });
   expect((await carryOut(erasure))?.receipt).toBe(erasure);
   expect(await findPersonRows(store, eva)).toEqual([]);
+});
+
+test('a second legal hold is refused and changes nothing, so that no release lifts two', async () => {
+  const { store, parts } = await seeded();
+  await holdPerson(parts, 'candidate:501', { reason: 'case 12' });
+  const before = await readMarks(store);
+  const told = /legal hold.+since \d{4}-\d\d-\d\d, put by law \(case 12\).+person hold acme WHO --release/;
+  for (const who of ['candidate:501', 'application:9501'])
+    await expect(holdPerson({ ...parts, by: 'ann' }, who, { reason: 'case 99' }), who).rejects.toMatchObject({
+      code: 'HELD_ALREADY',
+      message: expect.stringMatching(told),
+    });
+  expect(await readMarks(store)).toEqual(before);
+  // A hold on everybody is another one, and each is released by itself.
+  await holdPerson(parts, 'all', { reason: 'case 13' });
+  await expect(holdPerson(parts, 'all', { reason: 'case 14' })).rejects.toThrow('(case 13)');
+  expect(await holdPerson(parts, 'candidate:501', { release: true })).toMatchObject({ changed: true });
+  expect(await holdPerson(parts, 'candidate:501', { reason: 'case 15' })).toMatchObject({ changed: true });
 });
 
 test('an erasure under way is gone on with for that person alone, not for another with the same number', async () => {
