@@ -198,6 +198,7 @@ export async function erasePerson(
     const isRemoved = async () => (await findAppliedTenant(store, tenantId))?.state === 'removed';
     if (why !== undefined && !(await isRemoved())) throw notOpened(tenantId, why);
     const whom = await whomToErase(parts, who, open);
+    if ('erasure_id' in whom && whom.employee !== employee) throw otherwiseUnderWay(whom);
     const row = 'erasure_id' in whom ? whom : await askErasure(store, { subject: whom, by, reason, employee });
     return carryOut(parts, open, row.erasure_id);
   });
@@ -208,6 +209,18 @@ function notOpened(tenantId: string, why: ConnectorError): ConnectorError {
     `Nothing was erased: hiring platform and HR system of tenant ${tenantId} could not be opened. ${why.message} If ` +
     'the workers have what is missing, give the command where they run.';
   return why.but({ message });
+}
+
+/** What was asked for stays: an ending may have been sent already, or the receipt be about to be signed. */
+function otherwiseUnderWay({ erasure_id: erasureId, employee }: ErasureRow): ConnectorError {
+  const does = employee === 'keep' ? 'keeps the employee' : "ends the employee's employment";
+  const next =
+    employee === 'keep' ? 'Once it is done, end the employment in the HR system.' : 'It cannot be taken back.';
+  return rejected(
+    'ERASURE_UNDER_WAY',
+    `Erasure ${erasureId} of this person is under way, and it ${does}, as was asked. Nothing was changed. To go on with ` +
+      `it, give --employee ${employee}. ${next}`,
+  );
 }
 
 /** The unfinished erasure to continue, or the person to erase. */

@@ -235,8 +235,8 @@ export async function changeLegalHold(
 function heldAlready(tenantId: string, { by, about, at }: { by: string; about: string; at: number }): ConnectorError {
   return rejected(
     'HELD_ALREADY',
-    `A legal hold has been on them since ${dayOf(Number(at))}, put by ${by} (${about}). Nothing was changed: it covers ` +
-      `a second cause as well. Once both are over: hirebridge person hold ${tenantId} WHO --release`,
+    `A legal hold has been on them since ${dayOf(Number(at))}, put by ${by} (${about}). Nothing was changed: it ` +
+      `covers a second cause as well. Once both are over: hirebridge person hold ${tenantId} WHO --release`,
   );
 }
 

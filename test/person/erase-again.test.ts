@@ -265,6 +265,18 @@ test('a second legal hold is refused and changes nothing, so that no release lif
   expect(await holdPerson(parts, 'candidate:501', { reason: 'case 15' })).toMatchObject({ changed: true });
 });
 
+test('an erasure under way that does something else with the employee is told, and not taken for this one', async () => {
+  const { store, eva, ask, parts } = await seeded();
+  const { erasure_id: erasure } = await ask(eva);
+  await store.kysely.updateTable('tenants').set({ version: 1, state: 'removed' }).execute();
+  const asking = { who: 'candidate:501', reason: 'request', employee: 'terminate' } as const;
+  await expect(erasePerson({ ...parts, hires: {} as HireClient }, asking)).rejects.toMatchObject({
+    code: 'ERASURE_UNDER_WAY',
+    message: expect.stringMatching(new RegExp(`Erasure ${erasure} .+ keeps the employee.+--employee keep`)),
+  });
+  expect(await openErasures(store)).toMatchObject([{ erasure_id: erasure, employee: 'keep' }]);
+});
+
 test('an erasure under way is gone on with for that person alone, not for another with the same number', async () => {
   const { store, eva, ask, dataDir, parts } = await seeded();
   await ask(eva);
