@@ -160,8 +160,8 @@ async function leftBehind(store: Store, known: Applied): Promise<Loaded[]> {
 /** A tenant id keeps its links, hires and baseline, even after removal, so it must never pass to another company. */
 async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | undefined): Promise<Problem[]> {
   if (tenant === undefined || applied === undefined) return [];
-  const before = (await readDefinition(applied)).tenant?.partner;
-  if (before === undefined) return [];
+  // Of an erased tenant no file is left, but marks that were made with the company's ids.
+  const before = (await readDefinition(applied)).tenant?.partner ?? applied.receives;
   const keys = ['environment', 'company'] as const;
   return keys.flatMap((key) => {
     const [was, is] = [before[key], tenant.partner[key]];

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants, removeTenant } from '../../src/store/applied-tenants.ts';
+import { askTenantErasure, type ErasureReceipt } from '../../src/store/erasures.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { linkRequisition } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { refuseResume } from '../../src/store/resumes.ts';
+import { endTenantErasure } from '../../src/store/tenant-rows.ts';
 import { startWithFolder } from '../../src/tenants/current-tenants.ts';
 import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
 import { loadTenants, parseTenant } from '../../src/tenants/load-tenants.ts';
@@ -168,6 +170,18 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     );
     await removeTenant(store, { tenantId: 'acme', by: 'ada' });
     expect(await refused(store)).toContain('belong to company 17');
+    await put('acme.yaml', ACME);
+    expect((await plan(store)).applications).toMatchObject([{ kind: 'back' }]);
+  });
+
+  test('passes the id of an erased tenant on to nobody either: people of it are marked with its ids', async () => {
+    const { store } = await freshStore(kind);
+    await apply(store);
+    const erasing = { tenantId: 'acme', by: 'ada', reason: 'end of contract', landing: 'keep' } as const;
+    const row = await askTenantErasure(store, erasing);
+    await endTenantErasure(store, row, () => ({ receipt: 'r' }) as ErasureReceipt);
+    await put('acme.yaml', ACME.replace('company: "17"', 'company: "18"'));
+    expect(await refused(store)).toMatch(/The tenant "acme" and its records belong to company 17.*new id/);
     await put('acme.yaml', ACME);
     expect((await plan(store)).applications).toMatchObject([{ kind: 'back' }]);
   });
