@@ -218,8 +218,8 @@ function otherwiseUnderWay({ erasure_id: erasureId, employee }: ErasureRow): Con
     employee === 'keep' ? 'Once it is done, end the employment in the HR system.' : 'It cannot be taken back.';
   return rejected(
     'ERASURE_UNDER_WAY',
-    `Erasure ${erasureId} of this person is under way, and it ${does}, as was asked. Nothing was changed. To go on with ` +
-      `it, give --employee ${employee}. ${next}`,
+    `Erasure ${erasureId} of this person is under way, and it ${does}, as was asked. Nothing was changed. To go on ` +
+      `with it, give --employee ${employee}. ${next}`,
   );
 }
 

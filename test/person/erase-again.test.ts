@@ -265,7 +265,7 @@ test('a second legal hold is refused and changes nothing, so that no release lif
   expect(await holdPerson(parts, 'candidate:501', { reason: 'case 15' })).toMatchObject({ changed: true });
 });
 
-test('an erasure under way that does something else with the employee is told, and not taken for this one', async () => {
+test('an erasure under way that does something else with the employee is told, not gone on with', async () => {
   const { store, eva, ask, parts } = await seeded();
   const { erasure_id: erasure } = await ask(eva);
   await store.kysely.updateTable('tenants').set({ version: 1, state: 'removed' }).execute();
