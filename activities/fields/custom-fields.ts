@@ -241,6 +241,19 @@ export async function currentRecords<T extends MappingSources>(
 }
 
 /**
+ * The same for a person who looks at values and writes none: a field that is no longer the one it was is only decoded.
+ */
+export async function decodedRecords<T extends MappingSources>(
+  connection: PartnerSide,
+  mappings: readonly Mapping[],
+  records: readonly T[],
+): Promise<MappingSources[]> {
+  if (customFieldsRead(mappings).length === 0) return [...records];
+  const { fields } = latestDefinitions(connection, DEFINED_MS) ?? (await readDefinitions(connection));
+  return records.map((record) => decodeCustomFields(record, fields));
+}
+
+/**
  * The partner's current custom fields, for work that reads and writes them. Throws `throttle` while one of `uses` is
  * not the field it was.
  */

@@ -232,7 +232,7 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
       });
     await stopAt(reading, excess, changes.size);
   };
-  const { items: current, leftOut } = await currentItems(reading, page.items);
+  const { items: current, leftOut } = await currentItems(reading, reading.destination, page.items);
   const refused = await refusedRecords(deps.store, connection.tenant, key.stream, current);
   const items = refused.size === 0 ? current : current.filter((item) => !refused.has(String(item['id'])));
   const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
@@ -275,18 +275,19 @@ export async function stopAt(
 }
 
 /** The page's records, once their custom fields are known to be those that the mapping means. */
-async function currentItems(
-  { deps, connection, key, stream, destination, beat }: Reading,
+export async function currentItems(
+  { deps, connection, beat }: Pick<Reading, 'deps' | 'connection'> & { beat?: Beat },
+  { stream, mapping }: Pick<Destination, 'stream' | 'mapping'>,
   items: RecordPage['items'],
 ): Promise<{ items: RecordPage['items']; leftOut: Quarantined[] }> {
-  if (key.stream === 'consents') {
-    const read = await withConsents(deps.store, connection, items, () => beat({ consents: true }));
+  if (stream === 'consents') {
+    const read = await withConsents(deps.store, connection, items, () => beat?.({ consents: true }));
     const leftOut = read.refused.map(({ id, error }) => ({ key: id, reason: `${error.message} [${error.code}]` }));
     return { items: read.items, leftOut };
   }
-  const { name } = stream.record;
+  const { name } = pullStreams[stream].record;
   const records = items.map((item) => ({ [name]: item }));
-  const current = await currentRecords(deps, connection, destination.mapping, records);
+  const current = await currentRecords(deps, connection, mapping, records);
   return { items: current.map((record) => record[name] ?? {}), leftOut: [] };
 }
 

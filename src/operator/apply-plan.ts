@@ -31,7 +31,7 @@ import {
 import { withKnownTables } from '../streams/stream.ts';
 import { landedNames, type PullName } from '../streams/streams.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';
-import { type OpenTenant, patiently, readPages, streamEnds } from './open-tenant.ts';
+import { currentPages, fittedEnds, type OpenTenant, patiently, streamEnds } from './open-tenant.ts';
 import { hireWrites, readHire } from './plan-hire.ts';
 import { changesOf, type HireWrites, type PlannedRecord, type PlanView } from './writes.ts';
 
@@ -179,8 +179,10 @@ interface Applying {
 async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
   const { store, tenant, connection } = open;
   const stream = plan.subject as PullName;
-  const mapping = await pinnedMapping(open, plan, stream);
-  const ends = { ...streamEnds(connection, stream), mapping };
+  const pinned = { ...streamEnds(connection, stream), mapping: await pinnedMapping(open, plan, stream) };
+  // A revert puts values back and maps no record.
+  const ends = plan.source === 'writes' ? pinned : await fittedEnds(open, pinned);
+  const { mapping } = ends;
   await settleOpenWrites(store, ends.landing, ends);
   const records = await readPlanRecords<RowPlan>(store, plan.hash, 'planned');
   const origin = { tenantId: tenant.tenant, runId: plan.hash, mappingHash: mapping.hash, by };
@@ -211,7 +213,7 @@ async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: Sa
 /** Reads the partner's list again: its records must still map to what was planned. */
 async function applyPages(open: OpenTenant, applying: Applying): Promise<void> {
   const { ends, left } = applying;
-  for await (const page of readPages(open, ends.stream)) {
+  for await (const page of currentPages(open, ends)) {
     if (left.size === 0) return;
     const { rows, leftOut } = mapPage(ends, page);
     const ids = [...rows.keys()].filter((id) => left.has(id));

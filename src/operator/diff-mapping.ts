@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Connection } from '../../activities/connections.ts';
 import { createJobsList, noMapping, type Reading, readSides } from '../../activities/exchange/read-sides.ts';
-import { readDefinitions } from '../../activities/fields/custom-fields.ts';
+import { decodedRecords, readDefinitions } from '../../activities/fields/custom-fields.ts';
 import { type ConnectorError, rejected } from '../errors.ts';
 import type { EmployeeFields } from '../hire/hire.ts';
 import { decodeCustomFields } from '../mapping/custom-fields.ts';
@@ -16,6 +16,7 @@ import { hiresInState } from '../store/hires.ts';
 import { readJobs } from '../store/jobs.ts';
 import { type LinkedPair, pairPages } from '../store/linked-pairs.ts';
 import type { Store } from '../store/open-store.ts';
+import type { RecordPage } from '../streams/read-page.ts';
 import { withKnownTables } from '../streams/stream.ts';
 import {
   type ExchangeName,
@@ -134,11 +135,17 @@ async function* recordsOf(
     return;
   }
   const { name } = pullStreams[subject].record;
+  for await (const items of recordsShown(open, subject)) {
+    const shown = items.map((item) => ({ [name]: item }));
+    const decoded = await patiently(() => decodedRecords(open.connection, mappings, shown));
+    for (const [index, sources] of decoded.entries()) yield { id: String(items[index]?.['id']), sources };
+  }
+}
+
+async function* recordsShown(open: OpenTenant, subject: PullName): AsyncGenerator<RecordPage['items']> {
   const stored = subject === 'jobs' ? await readJobs(open.store, open.tenant.tenant) : [];
-  for (const { jobId, record } of stored) yield { id: jobId, sources: { [name]: record } };
-  if (stored.length > 0) return;
-  for await (const { items } of readPages(open, subject))
-    for (const item of items) yield { id: String(item['id']), sources: { [name]: item } };
+  if (stored.length > 0) yield stored.map(({ record }) => record);
+  else for await (const { items } of readPages(open, streamEnds(open.connection, subject))) yield items;
 }
 
 async function* hireRecords(

@@ -1,4 +1,5 @@
 import type { Connection } from '../../activities/connections.ts';
+import { decodedRecords } from '../../activities/fields/custom-fields.ts';
 import { apartFromNames, foreseeNames, type Named } from '../../activities/hire/unique-names.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { type ConnectorError, isConnectorError, rejected } from '../errors.ts';
@@ -15,7 +16,7 @@ import { type KeptPlan, latestPlan } from '../store/plans.ts';
 import type { HireRow } from '../store/schema.ts';
 import { readStreamState } from '../store/streams.ts';
 import { readNames } from '../store/unique-names.ts';
-import { readStored } from '../streams/land-page.ts';
+import { type PlanEnds, readStored } from '../streams/land-page.ts';
 import { withKnownTables } from '../streams/stream.ts';
 import { type PullName, pullStreams } from '../streams/streams.ts';
 import { destinationTenant, loadTenantMapping } from '../tenants/open-hris.ts';
@@ -162,14 +163,16 @@ function viewPlan(plan: KeptPlan): NonNullable<Explained['plan']> {
  * @throws ConnectorError RECORD_UNKNOWN
  */
 export async function explainLanded(
-  { store, tenant, connection }: OpenTenant,
+  open: OpenTenant,
   { stream, id }: { stream: PullName; id: string },
   reveal: boolean,
 ): Promise<Explained> {
+  const { store, tenant, connection } = open;
   const ends = streamEnds(connection, stream);
-  const record = await findRecord({ store, connection }, stream, id);
+  const record = await findRecord(open, ends, id);
   if (record === undefined) throw unknownLanded(stream, id);
-  const sources = { [pullStreams[stream].record.name]: record };
+  const shown = { [pullStreams[stream].record.name]: record };
+  const [sources = shown] = await patiently(() => decodedRecords(connection, [ends.mapping], [shown]));
   const now = Date.now();
   const row = (await readStored(ends, [id])).get(id);
   const writes = await readWrites(store, { tenantId: tenant.tenant, recordId: id, target: stream }, reveal);
@@ -191,13 +194,9 @@ export async function explainLanded(
 type Found = Record<string, unknown> | undefined;
 
 /** Only candidates can be read one by one (section 4.3); jobs and others are searched in the list (section 4.2). */
-async function findRecord(
-  open: Pick<OpenTenant, 'store' | 'connection'>,
-  stream: PullName,
-  id: string,
-): Promise<Found> {
-  if (stream === 'candidates') return readCandidate(open.connection, id);
-  for await (const { items } of readPages(open, stream)) {
+async function findRecord(open: OpenTenant, ends: PlanEnds, id: string): Promise<Found> {
+  if (ends.stream === 'candidates') return readCandidate(open.connection, id);
+  for await (const { items } of readPages(open, ends)) {
     const found = items.find((item) => String(item['id']) === id);
     if (found !== undefined) return found;
   }

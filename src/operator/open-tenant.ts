@@ -6,7 +6,9 @@ import {
   createConnections,
   openLimitedHris,
 } from '../../activities/connections.ts';
+import { fittedMapping } from '../../activities/fields/custom-fields.ts';
 import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
+import { currentItems } from '../../activities/streams/reading.ts';
 import { type Places, readConfig } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
@@ -19,7 +21,6 @@ import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { assertMayWrite } from '../store/freezes.ts';
 import type { Store } from '../store/open-store.ts';
 import { openRateLimit } from '../store/rate-limits.ts';
-import { withConsents } from '../streams/consents.ts';
 import { noLanding, type PlanEnds } from '../streams/land-page.ts';
 import { assertMoved, firstPageOf, type RecordPage, readPage, readParts } from '../streams/read-page.ts';
 import { type PullStream, withKnownTables } from '../streams/stream.ts';
@@ -180,21 +181,37 @@ export function streamEnds({ tenant, hris, landings }: Connection, stream: PullN
   return { landing: hris.landing, mapping, tenant: tenant.tenant, stream };
 }
 
-/** Reads the partner's list page by page. */
-export async function* readPages(
-  { store, connection }: Pick<OpenTenant, 'store' | 'connection'>,
-  name: PullName,
-): AsyncGenerator<RecordPage> {
-  const { partner } = connection;
+/**
+ * The same for what is written: fitted to the HR system's own fields, like a sync's mapping.
+ * @throws ConnectorError NO_LANDING, MAPPING_MISFIT
+ */
+export async function fittedEnds({ connection, deps }: OpenTenant, ends: PlanEnds): Promise<PlanEnds> {
+  const { stream, mapping } = ends;
+  return { ...ends, mapping: await patiently(() => fittedMapping(deps, connection, stream, mapping)) };
+}
+
+type Ends = Pick<PlanEnds, 'stream' | 'mapping'>;
+
+/** Reads the partner's list page by page, with the records as it shows them. A consent is shown by a call of its own. */
+export function readPages(open: OpenTenant, ends: Ends): AsyncGenerator<RecordPage> {
+  return ends.stream === 'consents' ? currentPages(open, ends) : listPages(open, ends.stream);
+}
+
+/**
+ * The same with the records as a sync maps them.
+ * @throws ConnectorError of a custom field that is not the one that the mapping means, as a sync does
+ */
+export async function* currentPages(open: OpenTenant, ends: Ends): AsyncGenerator<RecordPage> {
+  for await (const page of listPages(open, ends.stream)) {
+    const { items, leftOut } = await patiently(() => currentItems(open, ends, page.items));
+    const unread = leftOut.map(({ key: id, reason }, index) => ({ id, index, reason }));
+    yield { ...page, items, unreadable: [...page.unreadable, ...unread] };
+  }
+}
+
+async function* listPages({ connection: { partner } }: OpenTenant, name: PullName): AsyncGenerator<RecordPage> {
   const stream = await withParts(partner, pullStreams[name]);
-  for (const segment of (stream.segments ?? [{}]).keys())
-    for await (const page of readSegment(partner, stream, segment))
-      if (name !== 'consents') yield page;
-      else {
-        const { items, refused } = await patiently(() => withConsents(store, connection, page.items));
-        const unread = refused.map(({ id, error }, index) => ({ id, index, reason: error.message }));
-        yield { ...page, items, unreadable: [...page.unreadable, ...unread] };
-      }
+  for (const segment of (stream.segments ?? [{}]).keys()) yield* readSegment(partner, stream, segment);
 }
 
 async function withParts(partner: Connection['partner'], stream: PullStream): Promise<PullStream> {

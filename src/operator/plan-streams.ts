@@ -12,7 +12,7 @@ import type { Quarantined } from '../store/quarantine.ts';
 import { fieldChanges, planPage, type RowPlan } from '../streams/land-page.ts';
 import { exchangeNames, type PullName, type StreamName } from '../streams/streams.ts';
 import { refusedRecords } from '../streams/without-erased.ts';
-import { type OpenTenant, patiently, readPages, streamEnds, streamsToPlan } from './open-tenant.ts';
+import { currentPages, fittedEnds, type OpenTenant, patiently, streamEnds, streamsToPlan } from './open-tenant.ts';
 import type { PlannedRecord, PlanView } from './writes.ts';
 
 /** What the next runs would write, for one stream or for every landing or two-way stream. */
@@ -31,12 +31,13 @@ export async function planStreams(open: OpenTenant, name: string | undefined, by
 }
 
 /** What the next sync of a stream would write, record by record. Reads both sides and saves the plan. */
-async function planStream({ store, tenant, connection }: OpenTenant, stream: PullName, by: string): Promise<PlanView> {
-  const ends = streamEnds(connection, stream);
+async function planStream(open: OpenTenant, stream: PullName, by: string): Promise<PlanView> {
+  const { store, tenant, connection } = open;
+  const ends = await fittedEnds(open, streamEnds(connection, stream));
   const changes = new Map<string, RowPlan>();
   const leftOut: Quarantined[] = [];
   let read = 0;
-  for await (const page of readPages({ store, connection }, stream)) {
+  for await (const page of currentPages(open, ends)) {
     const refused = await refusedRecords(store, tenant, stream, page.items);
     const items = page.items.filter((item) => !refused.has(String(item['id'])));
     const planned = await planPage(ends, { ...page, items });
