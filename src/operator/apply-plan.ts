@@ -30,7 +30,9 @@ import {
 } from '../streams/land-page.ts';
 import { withKnownTables } from '../streams/stream.ts';
 import { landedNames, type PullName } from '../streams/streams.ts';
+import { refusedRecords } from '../streams/without-erased.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';
+import type { Tenant } from '../tenants/schema.ts';
 import { currentPages, fittedEnds, type OpenTenant, patiently, streamEnds } from './open-tenant.ts';
 import { hireWrites, readHire } from './plan-hire.ts';
 import { changesOf, type HireWrites, type PlannedRecord, type PlanView } from './writes.ts';
@@ -164,6 +166,7 @@ function notDue({ row, ref }: HireContext, part: string): never {
 const PAGE = 100;
 
 interface Applying {
+  tenant: Tenant;
   ends: PlanEnds;
   destination: Destination;
   plan: SavedPlan;
@@ -187,6 +190,7 @@ async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promi
   const records = await readPlanRecords<RowPlan>(store, plan.hash, 'planned');
   const origin = { tenantId: tenant.tenant, runId: plan.hash, mappingHash: mapping.hash, by };
   const applying: Applying = {
+    tenant,
     ends,
     destination: { ...ends, force: true, store, origin },
     plan,
@@ -221,24 +225,34 @@ async function applyPages(open: OpenTenant, applying: Applying): Promise<void> {
     const other = ids.filter((id) => rows.get(id)?.hash !== left.get(id)?.after.hash);
     const unread = leftOut.map(({ key }) => key).filter((id) => left.has(id));
     await leave(applying, [...other, ...unread], 'changed at the partner since the plan was made');
-    await applyRows(applying, same);
+    await applyRows(applying, same, new Map(page.items.map((item) => [String(item['id']), item])));
   }
   await leave(applying, [...left.keys()], 'the partner no longer shows it');
 }
 
-async function applyRows(applying: Applying, ids: readonly string[]): Promise<void> {
+/** `shown`: the partner's records, which tell whom a row is about; without them the planned fields do. */
+async function applyRows(
+  applying: Applying,
+  ids: readonly string[],
+  shown: ReadonlyMap<string, Record<string, unknown>> = new Map(),
+): Promise<void> {
   if (ids.length === 0) return;
-  const { ends, destination, plan, left, applied } = applying;
+  const { tenant, ends, destination, plan, left, applied } = applying;
   const stored = await readStored(ends, ids);
   const judged = judge(left, ids, stored);
   await leave(applying, judged.changed, 'its row in the HR system changed since the plan was made');
-  const rows = judged.due.flatMap((id) => {
+  const due = judged.due.flatMap((id) => {
     const change = left.get(id);
     return change === undefined ? [] : [{ id, ...change.after }];
   });
+  // Asked last: an erasure that begins now waits until these rows have landed, and removes them.
+  const about = due.map(({ id, fields }) => ({ ...(shown.get(id) ?? fields), id }));
+  const stopped = await refusedRecords(destination.store, tenant, ends.stream, about);
+  await leave(applying, [...stopped], 'the person was erased, or their consent has ended');
+  const rows = due.filter(({ id }) => !stopped.has(id));
   const landed = await landRows(destination, rows);
   const refused = new Set(landed.refused.map(({ key }) => key));
-  const written = judged.due.filter((id) => !refused.has(id));
+  const written = rows.map(({ id }) => id).filter((id) => !refused.has(id));
   await markRecords(destination.store, plan.hash, [...written, ...judged.done], 'applied');
   await markRecords(destination.store, plan.hash, [...refused], 'refused');
   applied.written += written.length;

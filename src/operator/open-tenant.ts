@@ -192,7 +192,7 @@ export async function fittedEnds({ connection, deps }: OpenTenant, ends: PlanEnd
 
 type Ends = Pick<PlanEnds, 'stream' | 'mapping'>;
 
-/** Reads the partner's list page by page, with the records as it shows them. A consent is shown by a call of its own. */
+/** Reads the partner's list page by page, with records as it shows them; a consent is shown by a call of its own. */
 export function readPages(open: OpenTenant, ends: Ends): AsyncGenerator<RecordPage> {
   return ends.stream === 'consents' ? currentPages(open, ends) : listPages(open, ends.stream);
 }

@@ -7,6 +7,8 @@ import { explainLanded } from '../../../src/operator/explain.ts';
 import { type OpenTenant, withTenant } from '../../../src/operator/open-tenant.ts';
 import { planStreams } from '../../../src/operator/plan-streams.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { saveConsents } from '../../../src/store/consents.ts';
+import { markPerson } from '../../../src/store/person-marks.ts';
 import { findPlan } from '../../../src/store/plans.ts';
 import { openPullWorld, type PullWorld } from '../../activities/streams/pull-world.ts';
 
@@ -78,7 +80,7 @@ test('a renamed custom field stops plan and apply as it stops a sync, and no val
   expect(city()).toBe('Linz');
 });
 
-test('a new mapping is compared, and a record explained, with the values of custom fields as a sync maps them', async () => {
+test('a new mapping is compared, and a record explained, with custom fields as a sync maps them', async () => {
   const { world, withOpen, jobId } = await withSites();
   const file = join(world.dir, 'new.yaml');
   await writeFile(file, sitesWith(' / '));
@@ -89,4 +91,69 @@ test('a new mapping is compared, and a record explained, with the values of cust
     value: 'Wien, Graz',
     held: 'Wien, Graz',
   });
+});
+
+const nobody = () => ({ tenantId: 'acme', mark: 'erased', by: 'ann', about: 'request' }) as const;
+
+/** A tenant whose candidates are planned and did not land yet; the first one is to stay out. */
+async function withPlanned() {
+  const played = await openPullWorld('{ candidates: { every: 1h }, consents: { every: 1h } }', {
+    candidates: 3,
+    jobs: 1,
+  });
+  const operator = operatorOf(played);
+  const { hash, records } = await operator.plan('candidates');
+  const [id = ''] = records.map(({ record }) => record);
+  expect(records.length).toBeGreaterThan(1);
+  const left = {
+    written: records.length - 1,
+    already: 0,
+    changed: [{ record: id, reason: expect.stringContaining('erased') as string }],
+  };
+  return {
+    ...played,
+    ...operator,
+    hash,
+    id,
+    left,
+    erase: () => markPerson(played.store, nobody(), [{ kind: 'candidate', id }]),
+  };
+}
+
+test('whoever was erased since the plan does not land by it', async () => {
+  const { apply, rows, hash, id, left, erase } = await withPlanned();
+  await erase();
+  expect(await apply(hash)).toMatchObject(left);
+  expect([rows().size, rows().has(id)]).toEqual([left.written, false]);
+});
+
+test('whoever is erased while an apply compares its rows does not land either', async () => {
+  const { store, withOpen, rows, hash, id, left, erase } = await withPlanned();
+  const applied = await withOpen(async (open) => {
+    const { landing } = open.connection.hris;
+    if (landing === undefined) throw new Error('candidates land');
+    const read: typeof landing.read = async (...args) => {
+      const found = await landing.read(...args);
+      await erase();
+      return found;
+    };
+    const hris = { ...open.connection.hris, landing: { ...landing, read } };
+    return applySavedPlan({ ...open, connection: { ...open.connection, hris } }, await findPlan(store, hash), 'ann');
+  });
+  expect(applied).toMatchObject(left);
+  expect(rows().has(id)).toBe(false);
+});
+
+test('whose consent ended since the plan does not land by it', async () => {
+  const { store, apply, rows, hash, id, left } = await withPlanned();
+  const consent = {
+    tenant_id: 'acme',
+    job_candidate_id: '9',
+    candidate_id: id,
+    state: 'withdrawn',
+    shown: '{}',
+  } as const;
+  await saveConsents(store, 'acme', [consent]);
+  expect(await apply(hash)).toMatchObject(left);
+  expect(rows().has(id)).toBe(false);
 });
