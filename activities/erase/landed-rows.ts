@@ -37,8 +37,7 @@ const UNKNOWN =
 /** Removes the tenant's rows from the landing tables. Returns what is left of them. @throws ConnectorError */
 export async function removeTables(store: Store, row: ErasureRow): Promise<string[]> {
   if (await onlyObserves(store, row.tenant_id)) return [OBSERVED];
-  await assertNoLegalHold(store, row.tenant_id);
-  await assertMayWrite(store, row.tenant_id);
+  await assertMayEmpty(store, row.tenant_id);
   const each = eachTable(store, row.tenant_id, async ({ landing, tenant, stream }) => {
     for (let after: string | undefined, all = 0; ; ) {
       const options = { ...ofTenant(row.tenant_id), after, most: PAGE, withGone: true };
@@ -46,14 +45,24 @@ export async function removeTables(store: Store, row: ErasureRow): Promise<strin
       if (ids.length === 0) return;
       all += ids.length;
       await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
+      // A freeze or a legal hold that came since the last page spares the rest.
+      await assertMayEmpty(store, row.tenant_id);
       await landing.remove(stream, ids, { ...ofTenant(row.tenant_id), mark: false });
       after = ids.at(-1);
     }
   });
   const isKnown = await each.catch((error: unknown) => {
+    if (FORBIDDEN.some((code) => isConnectorError(error, code))) throw error;
     throw tablesUnreachable(row.tenant_id, error, 'LANDING_NOT_ERASED');
   });
   return isKnown ? [] : [UNKNOWN];
+}
+
+const FORBIDDEN = ['LEGAL_HOLD', 'TENANT_FROZEN', 'TENANT_OBSERVES'];
+
+async function assertMayEmpty(store: Store, tenantId: string): Promise<void> {
+  await assertNoLegalHold(store, tenantId);
+  await assertMayWrite(store, tenantId);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/connections.ts';
 import { carryOutErasure, createErasureRound } from '../../activities/erase/carry-out.ts';
@@ -37,7 +38,10 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
   const { landing, close } = openLandingTables(sqlOptions(landings).parse({ url: hrisUrl }));
   onTestFinished(close);
   const options = { tenant: 'acme', signal: new AbortController().signal };
-  const land = () => landing.land('candidates', [{ id: '501', hash: 'h', fields: { givenName: 'Eva' } }], options);
+  const land = (ids = ['501']) => {
+    const rows = ids.map((id) => ({ id, hash: 'h', fields: { givenName: 'Eva' } }));
+    return landing.land('candidates', rows, options);
+  };
   await land();
   const dbFile = join(dataDir, 'store.db');
   const store = await openStore(await storeIn(dataDir), { relaxed: true });
@@ -78,6 +82,29 @@ test('a tenant that only observes is erased, and its landing tables are left and
   expect(receipt?.left).toEqual([expect.stringContaining('only observes')]);
   expect(await countTenantRows(store, 'acme')).toEqual([]);
   expect(await landed()).toEqual(['501']);
+});
+
+test.each([
+  ['a freeze', 'TENANT_FROZEN', `insert into freezes values ('acme', 1, 'ben')`],
+  ['a legal hold', 'LEGAL_HOLD', `insert into person_marks values ('acme', 'legal-hold', 'd', 1, 'ben', 'court')`],
+])('%s that comes while landing tables are emptied spares the rest of them', async (_, code, comes) => {
+  const { store, ask, carryOut, land, landed } = await applied();
+  await land(Array.from({ length: 1_001 }, (_unused, nth) => String(1_000 + nth)));
+  const erasure = await ask();
+  // After the first page, as the second one is found.
+  await sql
+    .raw(
+      `create trigger comes after update of found on erasures when new.found like '%table of candidates":1002%'
+      begin ${comes}; end`,
+    )
+    .execute(store.kysely);
+  await expect(carryOut(erasure)).rejects.toMatchObject({ code });
+  expect(await landed()).toEqual(['2000', '501']);
+  await sql`drop trigger comes`.execute(store.kysely);
+  await store.kysely.deleteFrom('freezes').execute();
+  await store.kysely.deleteFrom('person_marks').execute();
+  expect(await carryOut(erasure)).toMatchObject({ receipt: erasure, left: [] });
+  expect(await landed()).toEqual([]);
 });
 
 test('an HR system that is gone keeps no row of the store, is told, and can be given up', async () => {
