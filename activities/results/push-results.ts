@@ -5,11 +5,11 @@ import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts'
 import { missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
-import { clearHints } from '../../src/store/hints.ts';
+import { clearHints, recordHinted } from '../../src/store/hints.ts';
 import { readInvitationsOf } from '../../src/store/invitations.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
-import { recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { namedField, readDefinitions } from '../fields/custom-fields.ts';

@@ -1,6 +1,6 @@
 import type { ConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
-import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { addHints, clearHints, type Hint, hintOfRecord, readHints, recordHinted } from '../../src/store/hints.ts';
 import { readClock } from '../../src/store/open-store.ts';
 import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
@@ -21,7 +21,7 @@ import {
   readParts,
   readRawPage,
 } from '../../src/streams/read-page.ts';
-import { followsHints, hintOfRecord, recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
+import { followsHints, WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { PullInput, StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';

@@ -33,6 +33,19 @@ function rowsOf({ now }: Store, { tenantId, stream }: StreamKey, recordIds: read
   return recordIds.map((recordId) => ({ ...hinted, record_id: recordId }));
 }
 
+/** A hint for a record of a list in parts, if the event does not name the part. */
+export function hintOfRecord(recordId: string): string {
+  return `${OF_RECORD}${recordId}`;
+}
+
+/** The record that a hint names instead of a part; undefined if it names a part. */
+export function recordHinted(hint: string): string | undefined {
+  return hint.startsWith(OF_RECORD) ? hint.slice(OF_RECORD.length) : undefined;
+}
+
+/** Ids of the partner never contain a blank. */
+const OF_RECORD = 'record ';
+
 /** A record that should be read again. */
 export interface Hint {
   recordId: string;

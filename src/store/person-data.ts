@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
+import { hintOfRecord } from './hints.ts';
 import { type Store } from './open-store.ts';
 import { handOverRecorded, recordedBy } from './people.ts';
 import { type PersonIds, sizeOf } from './person-marks.ts';
@@ -77,12 +78,13 @@ function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
 
 /** Streams whose records have ids of their own, and name a person. */
 export const NAMED = ['interviews', 'screenings', 'bookings'];
-const OF_APPLICATIONS = 'applications consents documents accounts invitations starts absent unshown'.split(' ');
+const OF_APPLICATIONS = 'applications consents accounts invitations starts absent unshown'.split(' ');
 
 /** The kind of a person's ids that the records of a stream, or hints of a name, use. */
 export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   candidates: (of) => of.candidates,
   onboarding: (of) => of.enrolments,
+  documents: (of) => [...of.jobCandidates, ...of.enrolments],
   ...Object.fromEntries(OF_APPLICATIONS.map((stream) => [stream, ({ jobCandidates }: Subject) => jobCandidates])),
   ...Object.fromEntries(NAMED.map((stream) => [stream, ({ records }: Subject) => records?.[stream] ?? []])),
   employees: (of) => [...of.candidates, ...employeeIds(of)],
@@ -102,7 +104,8 @@ function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)
     const ids = JSON.parse(json) as string[];
     // A record may be a part of one: `5012/resume`.
     const parts = fits(column, ids, (id) => `${id}/%`);
-    return sql<boolean>`(stream in (${sql.join(some)}) and ${either(isIn(column, ids), parts)})`;
+    const own = isIn(column, [...ids, ...ids.map(hintOfRecord)]);
+    return sql<boolean>`(stream in (${sql.join(some)}) and ${either(own, parts)})`;
   });
   return within(of, either(...each));
 }

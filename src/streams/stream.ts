@@ -67,19 +67,6 @@ export function followsHints({ fetch, parent }: PullStream): boolean {
 /** Stands in place of an id in a hint that asks for the whole list. */
 export const WHOLE_LIST = '*';
 
-/** A hint for a record of a list in parts, if the event does not name the part. */
-export function hintOfRecord(recordId: string): string {
-  return `${OF_RECORD}${recordId}`;
-}
-
-/** The record that a hint names instead of a part; undefined if it names a part. */
-export function recordHinted(hint: string): string | undefined {
-  return hint.startsWith(OF_RECORD) ? hint.slice(OF_RECORD.length) : undefined;
-}
-
-/** Ids of the partner never contain a blank. */
-const OF_RECORD = 'record ';
-
 /** Records that both sides have: edits on either side are carried to the other, field by field. */
 export interface ExchangeStream {
   kind: 'exchange';

@@ -1,13 +1,13 @@
 import { isResting, type SignalHire } from '../hire/hire.ts';
 import { type EventIdKind, type EventName, isEventName } from '../partner/contract/events.ts';
-import { addHints } from '../store/hints.ts';
+import { addHints, hintOfRecord } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
 import { wasHeld } from '../store/holds.ts';
 import { HRIS_CHANGED, type LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow, TenantRow } from '../store/schema.ts';
-import { hintOfRecord, WHOLE_LIST } from '../streams/stream.ts';
+import { WHOLE_LIST } from '../streams/stream.ts';
 import { streams as kinds, type StreamName } from '../streams/streams.ts';
 
 /**

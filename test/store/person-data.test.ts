@@ -10,6 +10,7 @@ import { audit } from '../../src/store/audit.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
 import { askErasure, forgetBytes } from '../../src/store/erasures.ts';
+import { addHints, hintOfRecord } from '../../src/store/hints.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { insertBaseline } from '../../src/store/observed-hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
@@ -193,6 +194,21 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     expect(left.find(({ hold_id: id }) => id === 'theirs')?.message).toMatch(
       /^Employee 31 matches job candidate 9501 but is linked to an erased hire of tenant acme/,
     );
+  });
+
+  test('is in hints by each name that webhooks give them', async () => {
+    const { store } = await freshStore(kind);
+    await seedEverywhere(store, EVA);
+    await addHints(store, 'acme', 'documents', [EVA.application, EVA.enrolment, BEN.enrolment]);
+    for (const stream of ['interviews', 'results'])
+      await addHints(store, 'acme', stream, ['i-88', hintOfRecord('i-88'), hintOfRecord('i-89')]);
+    await erasePersonRows(store, { ...(await subjectOf(store, EVA)), records: { interviews: ['i-88'] } });
+    const left = await store.kysely.selectFrom('hints').select(['stream', 'record_id']).orderBy('stream').execute();
+    expect(left.map((row) => [row.stream, row.record_id])).toEqual([
+      ['documents', BEN.enrolment],
+      ['interviews', hintOfRecord('i-89')],
+      ['results', hintOfRecord('i-89')],
+    ]);
   });
 
   test('takes the person out of acts that named them, and nothing else', async () => {

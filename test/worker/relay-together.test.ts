@@ -1,8 +1,7 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { readHints } from '../../src/store/hints.ts';
+import { hintOfRecord, readHints } from '../../src/store/hints.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { hintOfRecord } from '../../src/streams/stream.ts';
 import { dispatchOf } from '../../src/worker/dispatch.ts';
 import { until } from '../harness/world.ts';
 import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';

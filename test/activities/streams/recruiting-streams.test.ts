@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { addHints, readHints } from '../../../src/store/hints.ts';
-import { hintOfRecord } from '../../../src/streams/stream.ts';
+import { addHints, hintOfRecord, readHints } from '../../../src/store/hints.ts';
 import { pullNames, pullStreams } from '../../../src/streams/streams.ts';
 import { dispatch } from '../../../src/worker/dispatch.ts';
 import type { World } from '../../harness/world.ts';
