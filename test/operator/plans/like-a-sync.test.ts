@@ -102,7 +102,7 @@ async function withPlanned() {
     jobs: 1,
   });
   const operator = operatorOf(played);
-  const { hash, records } = await operator.plan('candidates');
+  const { hash = '', records } = await operator.plan('candidates');
   const [id = ''] = records.map(({ record }) => record);
   expect(records.length).toBeGreaterThan(1);
   const left = {
