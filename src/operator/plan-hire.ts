@@ -1,5 +1,5 @@
 import type { Connection } from '../../activities/connections.ts';
-import { withFieldValues } from '../../activities/fields/custom-fields.ts';
+import { currentRecords, decodedRecords, withFieldValues } from '../../activities/fields/custom-fields.ts';
 import { foreseeClaim } from '../../activities/hire/ask-person.ts';
 import {
   customFieldWrite,
@@ -110,7 +110,7 @@ async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedP
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
   const record = fetched?.jobCandidate;
   if (record === undefined) throw unknownRecord(ref, fetched?.unreadable);
-  const sources = await sourcesOf(hire, record);
+  const sources = await sourcesOf(hire, record, mapping);
   const { fields: mapped, problems } = evaluateMapping(mapping, sources);
   const { fields, wanted } = apartFromNames(mapping, mapped);
   const claimed = await foreseeClaim(hire, record.candidateId);
@@ -179,7 +179,8 @@ async function corrections(hire: HireContext): Promise<Omit<HireWrites, 'mapping
   const own = employeeOf(row);
   const employee = own && (await connection.hris.employees.read(own, AbortSignal.timeout(READ_MS)));
   if (employee === undefined) return none(`the HR system shows no employee ${row.employee_id}`);
-  const { fields: mapped, problems } = evaluateMapping(connection.mapping, await sourcesOf(hire, fetched.jobCandidate));
+  const sources = await sourcesOf(hire, fetched.jobCandidate, connection.mapping);
+  const { fields: mapped, problems } = evaluateMapping(connection.mapping, sources);
   const { fields } = apartFromNames(connection.mapping, mapped);
   if (problems.length > 0) return none(problems.map(({ text }) => text).join(' '));
   const { fields: changed, kept } = planCorrections(fields, written, employee.fields);
@@ -247,16 +248,36 @@ async function idTargets(hire: HireContext, values: readonly TargetValue[]): Pro
   return { toEnrolment: { status, employeeId }, toField: [], shown };
 }
 
+type Shown = Record<string, unknown> & { jobId: string; candidateId: string };
+
 /**
- * All sources of a hire's mapping as the partner has them now, from a job candidate just read. A job that is no longer
- * listed is taken from its last listing; `jobSeenAt` is then the time of that listing.
+ * All sources of a hire's mapping as the partner has them now, for a person who looks, from a job candidate just read.
+ * A job that is no longer listed is taken from its last listing; `jobSeenAt` is then the time of that listing.
  */
 export async function readHireSources(
   store: Store,
   connection: Connection,
   onboardingCandidateId: string | null,
-  record: Record<string, unknown> & { jobId: string; candidateId: string },
+  record: Shown,
   mappings: readonly Mapping[] = [connection.mapping],
+): Promise<{ sources: MappingSources; jobSeenAt: number | undefined }> {
+  const { sources: read, jobSeenAt } = await readShownSources(
+    store,
+    connection,
+    onboardingCandidateId,
+    record,
+    mappings,
+  );
+  const [sources = read] = await patiently(() => decodedRecords(connection, mappings, [read]));
+  return { sources, jobSeenAt };
+}
+
+async function readShownSources(
+  store: Store,
+  connection: Connection,
+  onboardingCandidateId: string | null,
+  record: Shown,
+  mappings: readonly Mapping[],
 ): Promise<{ sources: MappingSources; jobSeenAt: number | undefined }> {
   const now = await patiently(() => readJobNow(store, connection, record.jobId));
   const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
@@ -275,12 +296,15 @@ export async function readHireSources(
   return { sources, jobSeenAt: known?.seenAt };
 }
 
-/** The same for a hire read from the store. */
+/** The same for what may be written: refused while a custom field is not the one that the mapping means. */
 async function sourcesOf(
-  { store, connection, row }: HireContext,
-  record: Record<string, unknown> & { jobId: string; candidateId: string },
+  { deps, store, connection, row }: HireContext,
+  record: Shown,
+  mapping: Mapping,
 ): Promise<MappingSources> {
-  return (await readHireSources(store, connection, row.onboarding_candidate_id, record)).sources;
+  const { sources } = await readShownSources(store, connection, row.onboarding_candidate_id, record, [mapping]);
+  const [current = sources] = await patiently(() => currentRecords(deps, connection, mapping, [sources]));
+  return current;
 }
 
 async function readOnboarding(partner: PartnerClient, id: string | null): Promise<Record<string, unknown> | undefined> {

@@ -6,6 +6,7 @@ import type { Applied } from '../../../src/operator/apply-plan.ts';
 import type { Explained } from '../../../src/operator/explain.ts';
 import { withTenant } from '../../../src/operator/open-tenant.ts';
 import type { PlanView, WriteView } from '../../../src/operator/writes.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
 import { systemUser } from '../../../src/places.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -34,6 +35,30 @@ async function hireOne(): Promise<{ world: World; id: string }> {
   });
   return { world, id };
 }
+
+test('a correction by a custom field is planned and applied with the value that a hire maps', async () => {
+  const { world, id } = await hireOne();
+  const { items } = await world.partner.readAll(contract.jobCandidates.bulkFetch, { body: { jobCandidateIds: [id] } });
+  const body = { entityType: 'candidate', fieldLabel: 'Shifts', fieldType: 'multi-select' } as const;
+  const { data } = await world.partner.customFields.create({ body: { ...body, options: ['Early', 'Late'] } });
+  const customFieldId = data.id;
+  const of = { customFieldId, entityType: 'candidate', entityId: String(items[0]?.candidateId) } as const;
+  await world.partner.customFieldValues.upsert({ body: { ...of, value: ['Early', 'Late'] } });
+  await appendFile(join(world.tenantsDir, 'acme.yaml'), 'mapping: acme-mapping.yaml\n');
+  const rule = '{ from: "candidate.customFields[Shifts]", transform: [{ join: { separator: ", " } }] }';
+  await writeFile(join(world.tenantsDir, 'acme-mapping.yaml'), `fields:\n  title: ${rule}\n`);
+  const plan = await json<PlanView[]>(world, ['plan', 'acme', 'hire', id]);
+  expect(plan.out[0]?.records).toMatchObject([{ changes: { title: { new: 'Early, Late' } } }]);
+  const explained = await json<Explained>(world, ['explain', 'acme', id]);
+  expect(explained.out.fields.find(({ field }) => field === 'title')?.value).toBe('Early, Late');
+  await world.partner.customFields.update({ params: { customFieldId }, body: { fieldLabel: 'Hours' } });
+  const refused = await world.cli(['apply', plan.out[0]?.hash ?? '']);
+  expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining('calls it "Hours" now')]);
+  await world.partner.customFields.update({ params: { customFieldId }, body: { fieldLabel: 'Shifts' } });
+  // It logs that the field's alarm is over.
+  const { code, stdout } = await world.cli(['apply', plan.out[0]?.hash ?? '', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { written: 1 }]);
+});
 
 async function json<T>(world: World, args: readonly string[]): Promise<{ code: number | null; out: T }> {
   const { code, stdout, stderr } = await world.cli([...args, '--json']);
