@@ -82,8 +82,7 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
     // A field that was deleted, renamed or created again while the records were read reads as empty. Throws `throttle`
     // while a field is not the one it was.
     context.defined = await definitionsInUse(deps, connection, uses);
-    const { connection: at } = connection.tenant.hris;
-    const [before, now] = [defined, context.defined].map((some) => fieldIdentities(mapping, at, some));
+    const [before, now] = [defined, context.defined].map((some) => fieldIdentities(mapping, some));
     if (isDeepStrictEqual(before, now)) return read;
     if (times === MOST_READINGS)
       throw new ConnectorError({
@@ -120,7 +119,9 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
   const partner = await withExpected(context, shown, basesOf);
   const open = Map.groupBy(await openConflicts(deps.store, key, ids), (row) => row.pair_id);
   const jobs = await readJobRecords(context, partner);
-  const identities = fieldIdentities(context.mapping, context.connection.tenant.hris.connection, context.defined);
+  const { mapping, defined } = context;
+  const identities = fieldIdentities(mapping, defined);
+  const earlier = fieldIdentities(mapping, defined, context.connection.tenant.hris.connection);
   const read: ReadPair[] = [];
   for (const [index, pair] of pairs.entries()) {
     const known = {
@@ -132,7 +133,7 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
     };
     const held = hris[index];
     const isAnother = await isAnotherNow(context, known, held);
-    const both = { jobs, identities, fetched: partner[index] ?? {}, held, isAnother };
+    const both = { jobs, identities, earlier, fetched: partner[index] ?? {}, held, isAnother };
     const found =
       readAt <= known.state.settles_at
         ? { settles: true as const }
@@ -148,6 +149,8 @@ type Known = Pick<ReadPair, 'pair' | 'state' | 'open' | 'readAt'>;
 interface Shown {
   jobs: JobRecords;
   identities: FieldIdentities;
+  /** The same as an earlier version stored them. */
+  earlier: FieldIdentities;
   fetched: FetchedRecord;
   held: HeldRecord | UnreadRecord | undefined;
   isAnother: boolean;
@@ -156,7 +159,7 @@ interface Shown {
 function judge(
   { deps, connection, mapping, defined, full, hasSameRules }: ExchangeContext,
   { pair, state, open, readAt }: Known,
-  { jobs, identities: now, fetched, held, isAnother }: Shown,
+  { jobs, identities: now, earlier, fetched, held, isAnother }: Shown,
   hired: Record<string, string>,
 ): ReadPair['found'] {
   if (fetched.unreadable !== undefined) return { unreadable: fetched.unreadable };
@@ -174,7 +177,8 @@ function judge(
   const reference = isAnother ? employeeReference(connection.tenant, pair.partnerId) : held.reference;
   // The record's identity: the person of the reference that it stores. Another reference never replaces a known one.
   const met = state.identities[RECORD] ?? (reference === undefined ? undefined : hashOf(personIn(reference)));
-  const { renewed, identities, ...known } = knownOf(state, { ...now, ...(met !== undefined && { [RECORD]: met }) });
+  const ids = { ...now, ...(met !== undefined && { [RECORD]: met }) };
+  const { renewed, identities, ...known } = knownOf(state, ids, earlier);
   // A person asked to try again, so the earlier refusal is forgotten.
   const isToBeTried = ({ kind, partner_form: partner, hris_form: hris }: FieldConflictRow): boolean =>
     kind === 'quarantined' && partner === null && hris === null;
@@ -230,12 +234,13 @@ type FieldIdentities = Readonly<Record<string, string>>;
 /**
  * Identifies each mapping field on both sides: the partner's definition by id and type, and the HR system's column. If
  * a label belongs to another definition now, or a rule names another field, it is a new field, and earlier agreements
- * say nothing about it.
+ * say nothing about it. The connection is no part of it, because an HR system that got another name keeps its fields,
+ * and another HR system leaves no pair. Earlier versions counted it: with `connection`, returns their identities.
  */
 function fieldIdentities(
   mapping: Pick<Mapping, 'fields' | 'back'>,
-  connection: string,
   defined: readonly FieldDefinition[],
+  connection?: string,
 ): FieldIdentities {
   const partnerField = (path: SourcePath): (string | undefined)[] => {
     if (!('customField' in path)) return [path.source, path.field, path.key];
@@ -243,7 +248,8 @@ function fieldIdentities(
     return [path.source, 'customFields', definition?.id, definition?.type];
   };
   const identities = exchangedFields(mapping).map(({ target, from, def }) => {
-    const field = [from.map(partnerField), connection, def.place ?? def.key, def.type];
+    const named = connection === undefined ? [] : [connection];
+    const field = [from.map(partnerField), ...named, def.place ?? def.key, def.type];
     return [target, hashOf(JSON.stringify(field))];
   });
   return Object.fromEntries(identities);
@@ -278,10 +284,10 @@ async function isAnotherNow(
 function knownOf(
   { bases, sent, echoes, identities }: Pick<PairState, 'bases' | 'sent' | 'echoes' | 'identities'>,
   now: FieldIdentities,
+  earlier: FieldIdentities,
 ) {
-  const renewed = new Set(
-    Object.keys(now).filter((field) => identities[field] !== undefined && identities[field] !== now[field]),
-  );
+  const isOther = (field: string): boolean => ![undefined, now[field], earlier[field]].includes(identities[field]);
+  const renewed = new Set(Object.keys(now).filter(isOther));
   const isKept = ([field]: [string, unknown]): boolean => !renewed.has(field);
   return {
     bases: Object.fromEntries(Object.entries(bases).filter(isKept)),

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { changeHris } from '../../src/store/change-hris.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { CALM } from '../convergence/calm.ts';
 import { mappingText, twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
@@ -92,6 +95,42 @@ test('a rule that is pointed at another column, still empty, empties nothing at 
   await world.remap(mappingText(), { fields: { ...columns, costCentre: { column: 'department', type: 'text' } } });
   await exchange();
   expect((await valuesOf(person, 'costCentre'))[0]).toBe('CC-7');
+});
+
+test('an HR system that gets another name keeps its fields: an emptied value flows', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  world.editPartner(person, fieldOf('level'), 'Senior');
+  await exchange();
+  await exchange();
+  const { store, tenant } = world.open(CALM);
+  await changeHris(store, { tenantId: 'acme', from: 'acme-hr', to: 'renamed', way: 'keep' });
+  tenant.hris.connection = 'renamed';
+  world.editPartner(person, fieldOf('level'), null);
+  await exchange();
+  expect(await valuesOf(person, 'level')).toEqual([null, null]);
+});
+
+test('fields that an earlier version knew with the name of the HR system are the same fields', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  world.editPartner(person, fieldOf('level'), 'Senior');
+  await exchange();
+  await exchange();
+  const identitiesOf = () => {
+    const [row] = world.store.all<{ identities: string }>('select identities from exchange_pairs');
+    return JSON.parse(row?.identities ?? '') as Record<string, string>;
+  };
+  const now = identitiesOf();
+  const { column, type } = fieldOf('level');
+  const definition = ['candidate', 'customFields', world.ids.get('level'), 'select'];
+  const earlier = JSON.stringify([[definition], 'acme-hr', `employees.${column}`, type]);
+  const level = createHash('sha256').update(earlier).digest('base64url').slice(0, 10);
+  world.store.all('update exchange_pairs set identities = ?', JSON.stringify({ ...now, level }));
+  world.editPartner(person, fieldOf('level'), null);
+  await exchange();
+  expect(await valuesOf(person, 'level')).toEqual([null, null]);
+  expect(identitiesOf()).toEqual(now);
 });
 
 /** What becomes of a write of another field in the same run. */
