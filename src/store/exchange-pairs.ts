@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Side } from '../hire/hire.ts';
+import { isSameEmployee, isSameHire, type Side } from '../hire/hire.ts';
+import type { Employed } from '../person/person.ts';
 import { countOf, didChange, findsAny, has, type Store } from './open-store.ts';
 import type { Row, StreamRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
@@ -162,11 +163,55 @@ export async function countMarked(
 
 /** Forgets a pair whose link moved to another record: its agreed values and conflicts belong to the record before. */
 export async function forgetPair(
-  { kysely, now }: Store,
+  store: Store,
   { tenantId, stream, pairId }: StreamKey & { pairId: string },
 ): Promise<void> {
   const own = { tenant_id: tenantId, stream, pair_id: pairId };
-  await kysely.deleteFrom('exchange_pairs').where(has(own)).execute();
+  await store.kysely.deleteFrom('exchange_pairs').where(has(own)).execute();
+  await closeConflicts(store, own);
+}
+
+/** Streams report who has an employee now, so what they noted of the hire or the candidate before goes. */
+export async function forgetTold(store: Store, before: readonly Employed[], now: readonly Employed[]): Promise<void> {
+  for (const { employee, hire, candidate } of now) {
+    const had = before.find((one) => isSameEmployee(one.employee, employee));
+    if (had === undefined) continue;
+    const { id } = employee;
+    for (const tenantId of new Set([had.hire.tenantId, hire.tenantId])) {
+      if (had.candidate.candidateId !== candidate.candidateId) await meetAnew(store, tenantId, id);
+      if (isSameHire(had.hire, hire)) continue;
+      await store.kysely
+        .deleteFrom('employments')
+        .where(has({ tenant_id: tenantId, employee_id: id }))
+        .execute();
+      // Another hire's job and start date are no amendment.
+      await forgetPair(store, { tenantId, stream: 'amendments', pairId: id });
+    }
+  }
+}
+
+/**
+ * Makes an employee and the other candidate whom they have now meet for the first time: what was agreed with the
+ * candidate before is no edit of this one, nor is this one gone. The HR system's record is still the one that was met,
+ * and a write to it may still arrive, so its reference and the pair's mark stay.
+ */
+async function meetAnew(store: Store, tenantId: string, employeeId: string): Promise<void> {
+  const unmet = { bases: '{}', sent: '{}', echoes: '{}', missing_side: null, missing_run: null, gone_at: null };
+  for (const stream of ['employees', 'amendments']) {
+    const own = { tenant_id: tenantId, stream, pair_id: employeeId };
+    await store.kysely
+      .updateTable('exchange_pairs')
+      .set((eb) => ({ ...unmet, version: eb('version', '+', 1), updated_at: store.now }))
+      .where(has(own))
+      .execute();
+    await closeConflicts(store, own);
+  }
+}
+
+async function closeConflicts(
+  { kysely, now }: Store,
+  own: Pick<Row<'field_conflicts'>, 'tenant_id' | 'stream' | 'pair_id'>,
+): Promise<void> {
   await kysely
     .updateTable('field_conflicts')
     .set({ closed_at: now })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import { type Employee, employeeIn, type HireRef, IMPORTED_PERIOD, isSameEmployee, isSameHire } from '../hire/hire.ts';
+import { type Employee, employeeIn, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import {
   type Candidate,
   changePerson as decide,
@@ -17,6 +17,7 @@ import {
   type Refusal,
   unknownPerson,
 } from '../person/person.ts';
+import { forgetTold } from './exchange-pairs.ts';
 import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
@@ -446,7 +447,8 @@ export async function save(store: Store, found: readonly Person[], people: reado
     await dropNobodys(store, taken);
     if ((await insertKeys(store, taken)).length > 0) throw new NameTaken();
   }
-  await forgetTold(store, found, people);
+  const employees = (some: readonly Person[]) => some.flatMap((one) => one.employees);
+  await forgetTold(store, employees(found), employees(people));
   return true;
 }
 
@@ -476,19 +478,4 @@ async function dropNobodys({ kysely }: Store, keys: readonly Key[]): Promise<voi
       ),
     )
     .execute();
-}
-
-/** Streams report the hire that has the employee now, so what they noted of the earlier hire's job goes. */
-async function forgetTold({ kysely }: Store, found: readonly Person[], people: readonly Person[]): Promise<void> {
-  const before = found.flatMap(({ employees }) => employees);
-  for (const { employee, hire } of people.flatMap(({ employees }) => employees)) {
-    const had = before.find((one) => isSameEmployee(one.employee, employee));
-    if (had === undefined || isSameHire(had.hire, hire)) continue;
-    const tenants = [had.hire.tenantId, hire.tenantId];
-    const { id } = employee;
-    await kysely.deleteFrom('employments').where('tenant_id', 'in', tenants).where('employee_id', '=', id).execute();
-    // Another hire's job and start date are no amendment.
-    const pairs = kysely.deleteFrom('exchange_pairs').where('tenant_id', 'in', tenants);
-    await pairs.where(has({ stream: 'amendments', pair_id: id })).execute();
-  }
 }

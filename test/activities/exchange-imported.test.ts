@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import type { EmployeeFields } from '../../src/hire/hire.ts';
+import { type EmployeeFields, employeeIn } from '../../src/hire/hire.ts';
+import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { importLinks, mergeCandidates } from '../../src/store/people.ts';
 import { CALM } from '../convergence/calm.ts';
 import { twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';
@@ -86,4 +88,52 @@ test('a value of theirs that cannot be read is not taken for emptied', async () 
   expect(second).toMatchObject({ state: 'partial', counts: { read: 1, updated: 0, quarantined: 1 } });
   expect((await world.read(imported))?.hris).toMatchObject({ shifts: ['Early', 'Night'] });
   expect(await exchange('third')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+});
+
+/** Another candidate of the same human; their profile has no city. */
+function addOther(): string {
+  const profile = { firstName: 'Ada', lastName: 'Lovelace', email: 'countess@example.com' };
+  return String(world.call('POST', '/candidates', { ...profile, shouldParseResume: false })['id']);
+}
+
+const ofCompany = (candidateId: string) => ({ company: '1', candidateId });
+
+test('values agreed with a candidate say nothing about the one into whom the partner merged them', async () => {
+  world = await createWorld();
+  const person = await importOne();
+  await edit(person, 'city', 'partner', 'Utrecht');
+  await exchange('first');
+  await edit(person, 'level', 'partner', 'Senior');
+  await edit(person, 'shifts', 'hris', ['Early']);
+  await exchange('second');
+  const other = addOther();
+  const { store } = world.open(CALM);
+  const [from, to] = [ofCompany(person.candidateId), ofCompany(other)];
+  await mergeCandidates(store, { tenantId: 'acme', jobCandidateId: '' }, { connection: 'acme-hr', from, to });
+  await exchange('third');
+  const merged = await world.read({ ...person, candidateId: other });
+  expect(merged?.hris).toMatchObject({ city: 'Utrecht', level: 'Senior', shifts: ['Early'] });
+  expect(merged?.partner).toMatchObject({ level: 'Senior', shifts: ['Early'] });
+  expect(await listConflicts(store, { tenantId: 'acme', all: false })).toMatchObject([
+    { field: 'city', kind: 'diverged' },
+  ]);
+});
+
+test('an employee whose candidate was gone is exchanged again once an import names another candidate', async () => {
+  world = await createWorld();
+  const [person] = [await importOne(), await importOne()];
+  await exchange('first');
+  world.state.run('delete from candidates where id = ?', Number(person.candidateId));
+  await exchange('second');
+  await exchange('third');
+  expect(await exchange('fourth')).toMatchObject({ counts: { read: 1 } });
+  const other = addOther();
+  const { store } = world.open(CALM);
+  const is = { employee: employeeIn('acme-hr', person.employeeId), number: null };
+  const [candidate, instead] = [ofCompany(other), ofCompany(person.candidateId)];
+  const link = { connection: 'acme-hr', candidate, is, instead };
+  expect(await importLinks(store, { tenantId: 'acme', by: 'ada', details: '' }, [link])).toBe(true);
+  await edit(person, 'costCentre', 'hris', 'CC-9');
+  expect(await exchange('fifth')).toMatchObject({ state: 'done', counts: { read: 2 } });
+  expect((await world.read({ ...person, candidateId: other }))?.partner).toMatchObject({ costCentre: 'CC-9' });
 });

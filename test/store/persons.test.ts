@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { Person } from '../../src/person/person.ts';
 import { applyDefinitions, listAppliedTenants, recordEnd, removeTenant } from '../../src/store/applied-tenants.ts';
+import { savePair } from '../../src/store/exchange-pairs.ts';
+import { listConflicts, settleConflicts } from '../../src/store/field-conflicts.ts';
 import { endHire, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { openIntent } from '../../src/store/intents.ts';
@@ -15,6 +17,7 @@ const ref = (jobCandidateId: string, tenantId = 'acme'): HireRef => ({ tenantId,
 const [first, second, third] = [ref('5012'), ref('5013'), ref('5014')];
 const ada = who('88');
 const bob = who('99');
+const NONE = { partner: null, hris: null };
 
 const emptyStore = storesOfFile();
 
@@ -412,5 +415,32 @@ describe.each(kinds)('whose employee it is, in %s', (kind) => {
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toHaveLength(1);
     await linkPerson(store, ada, third, { id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toEqual([]);
+  });
+
+  test('what both sides agreed on counts until another candidate has the employee', async () => {
+    const { store } = await takenOver();
+    const conflict = { field: 'city', kind: 'held', forms: NONE, values: NONE, isSensitive: false } as const;
+    for (const stream of ['employees', 'amendments']) {
+      const pair = { tenantId: 'acme', stream, pairId: '7' };
+      const agreed = {
+        bases: { city: 'a' },
+        sent: { city: { to: 'hris', form: 'a' } },
+        identities: { city: 'i' },
+      } as const;
+      await savePair(store, pair, { ...pair, ...agreed, version: 0, isGone: true, settlesInMs: 9_000 });
+      await settleConflicts(store, pair, { open: [] }, [conflict]);
+    }
+    const rows = () => store.kysely.selectFrom('exchange_pairs').selectAll().orderBy('stream').execute();
+    const open = async () => (await listConflicts(store, { tenantId: 'acme', all: false })).map((row) => row.stream);
+    await linkPerson(store, ada, second, { id: '7', number: 'N8' });
+    const [, before] = await rows();
+    expect([await rows(), await open()]).toMatchObject([{ length: 2 }, { length: 2 }]);
+    await linkPerson(store, ada, third, { id: '7' });
+    expect([await rows(), await open()]).toEqual([[before], ['employees']]);
+    await changePerson(store, ada, { kind: 'merge', from: ada.candidate, candidate: bob.candidate });
+    const fresh = { bases: '{}', sent: '{}', gone_at: null, identities: before?.identities, version: 2 };
+    expect([await rows(), await open()]).toMatchObject([[{ ...fresh, settles_at: before?.settles_at }], []]);
+    await changePerson(store, bob, { kind: 'name-company', candidate: bob.candidate, company: '18' });
+    expect(await rows()).toMatchObject([{ version: 2 }]);
   });
 });
