@@ -4,6 +4,7 @@ import { storedForm } from '../../src/exchange/see-fields.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import { ownValues } from '../fields/custom-fields.ts';
 import type { SendGuard } from '../hire/write-once.ts';
 import type { ExchangeContext } from './read-sides.ts';
@@ -70,6 +71,18 @@ export async function sendApart<T>(
 
 export function outcomeKey(pairId: string, field: string): string {
   return `${pairId} ${field}`;
+}
+
+/** What became of one record's values; a record of which any value arrived was written. */
+export function outcomeOf(sent: readonly (Sent | undefined)[]): WriteOutcome {
+  const all = sent.map((one): WriteOutcome => {
+    if (one === undefined) return 'open';
+    if ('stale' in one) return 'absent';
+    if ('ok' in one) return one.ok ? 'done' : 'refused';
+    // The side denied us access, so nothing arrived.
+    return isConnectorError(one.unknown) && one.unknown.action === 'reauthorize' ? 'refused' : 'open';
+  });
+  return (['open', 'done', 'refused'] as const).find((one) => all.includes(one)) ?? 'absent';
 }
 
 function entriesOf(

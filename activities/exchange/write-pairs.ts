@@ -16,7 +16,13 @@ import type { Amendment, WriteOptions } from '../../src/hris/port.ts';
 import { fieldsToAmend } from '../../src/hris/records.ts';
 import { addWrites, isRunning, recentWrites, type SentForms, savePair } from '../../src/store/exchange-pairs.ts';
 import { settleConflicts, withdrawConflicts } from '../../src/store/field-conflicts.ts';
-import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import {
+  forgetWrites,
+  type NewWrite,
+  recordWrites,
+  settleSomeWrites,
+  settleWrites,
+} from '../../src/store/foreign-writes.ts';
 import { readHints } from '../../src/store/hints.ts';
 import { countPairs, type LinkedPair, type PairEntity } from '../../src/store/linked-pairs.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -32,6 +38,7 @@ import {
   attempt,
   type Outcomes,
   outcomeKey,
+  outcomeOf,
   type RecordWrites,
   type Sent,
   sendApart,
@@ -153,10 +160,9 @@ export async function writePairs(context: ExchangeContext, planned: readonly Pla
   if (mine.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const toPartner = mine.filter(({ plan }) => plan.toPartner.length > 0);
-  await recorded(context, toPartner, 'partner', async () => {
+  await recorded(context, toPartner, 'partner', outcomes, async () => {
     await sendValues(context, toPartner.map(writesOf), guard, outcomes);
     for (const one of toPartner) await patchCandidate(context, one, outcomes);
-    return [...outcomes.values()];
   });
   const written: WrittenPair[] = [];
   for (const pair of mine) {
@@ -247,16 +253,13 @@ async function writeHris(context: ExchangeContext, one: PlannedPair, outcomes: O
   const { toHris } = one.plan;
   if (toHris.length === 0) return;
   const { pairId } = one.pair;
-  await recorded(context, [one], 'hris', async () => {
+  await recorded(context, [one], 'hris', outcomes, async () => {
     const guard = guardOf(context, [one]);
     const isMine = await markAgain(context, one);
-    const all: Sent[] = [];
     const send = (some: FieldWrite[]): Promise<Sent> => attempt(() => changeRecord(context, one, some, guard));
     await sendApart(toHris, isMine ? send : async () => ({ unknown: superseded() }), ({ field }, sent) => {
       outcomes.set(outcomeKey(pairId, field), sent);
-      all.push(sent);
     });
-    return all;
   });
 }
 
@@ -342,16 +345,19 @@ function employeeIn({ hris: { employees } }: Connection, pair: LinkedPair): OneR
   };
 }
 
-/** Stores the write, sends it, then stores the outcome. */
+/** Stores the writes, sends them, then stores the outcome of each record. */
 async function recorded(
-  { deps, key, origin }: ExchangeContext,
+  { deps: { store }, key, origin }: ExchangeContext,
   pairs: readonly PlannedPair[],
   to: 'partner' | 'hris',
-  send: () => Promise<readonly Sent[]>,
+  outcomes: Outcomes,
+  send: () => Promise<void>,
 ): Promise<void> {
   if (pairs.length === 0) return;
-  const writes = pairs.map(({ pair, plan }): NewWrite => {
-    const values = to === 'hris' ? plan.toHris : plan.toPartner;
+  const valuesOf = ({ plan }: PlannedPair): readonly FieldWrite[] => (to === 'hris' ? plan.toHris : plan.toPartner);
+  const writes = pairs.map((one): NewWrite => {
+    const { pair } = one;
+    const values = valuesOf(one);
     return {
       target: `${key.stream}:${to}`,
       // A person linked by import has no application that we know.
@@ -362,15 +368,21 @@ async function recorded(
       sensitive: values.filter(({ isSensitive }) => isSensitive).map(({ field }) => field),
     };
   });
-  const batchId = await recordWrites(deps.store, origin, writes);
-  const sent = await send();
-  if (sent.every((one) => 'code' in one || 'stale' in one)) await forgetWrites(deps.store, batchId);
-  // The side denied us access, so nothing arrived.
-  else if (
-    sent.every((one) => 'unknown' in one && isConnectorError(one.unknown) && one.unknown.action === 'reauthorize')
-  )
-    await settleWrites(deps.store, batchId, 'refused');
-  else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
+  const batchId = await recordWrites(store, origin, writes);
+  await send();
+  const sentOf = (one: PlannedPair) =>
+    valuesOf(one).map(({ field }) => outcomes.get(outcomeKey(one.pair.pairId, field)));
+  const sent = pairs.map(sentOf);
+  if (sent.flat().every((one) => one !== undefined && ('code' in one || 'stale' in one)))
+    return forgetWrites(store, batchId);
+  const ends = Map.groupBy(writes.keys(), (index) => outcomeOf(sent[index] ?? []));
+  for (const [outcome, some] of ends) {
+    if (outcome === 'open') continue;
+    const records = [...some].flatMap((index) => writes[index]?.recordId ?? []);
+    await (ends.size === 1
+      ? settleWrites(store, batchId, outcome)
+      : settleSomeWrites(store, batchId, records, outcome));
+  }
 }
 
 /**

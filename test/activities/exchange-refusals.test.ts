@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { readStreams } from '../../src/operator/status.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { listWrites } from '../../src/store/foreign-writes.ts';
 import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, type World } from '../convergence/world.ts';
@@ -65,6 +66,29 @@ test('at a partner that takes no null a value is emptied by deleting it, and tha
   expect(calls).toEqual(['null', 'null', 'DELETE', 'DELETE']);
   expect(await listed()).toEqual([]);
 });
+
+const ends = [
+  ['is refused', 'refused', refused],
+  ['has no clear answer', 'open', { ...refused, status: 500 }],
+] as const;
+
+test.each(ends)(
+  'where one of several values %s, the write log says so of that one alone',
+  async (_end, outcome, answer) => {
+    world = await createWorld();
+    const people = [await world.hire(), await world.hire(), await world.hire()];
+    for (const [at, person] of people.entries()) await world.editHris(person, fieldOf('costCentre'), `CC-${at}`);
+    const refuses: Conditions['refuses'] = (_method, path, body) => {
+      if (!path.endsWith('/bulk') || !body.includes('CC-1')) return undefined;
+      return (JSON.parse(body) as unknown[]).length > 1 ? refused : answer;
+    };
+    await exchange({ refuses });
+    const store = world.store.connect(async () => undefined);
+    const log = await listWrites(store, { tenantId: 'acme', target: 'employees:partner' });
+    const outcomes = people.map(({ jobCandidateId: id }) => log.find((row) => row.record_id === id)?.outcome);
+    expect(outcomes).toEqual(['done', outcome, 'done']);
+  },
+);
 
 test('a value that a bulk answer passes over in silence is sent by itself', async () => {
   world = await createWorld();
