@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { type ConnectorError, rejected } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
@@ -110,6 +110,14 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
     .execute();
   for (const table of ['change_cursors', 'hires', 'resumes'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
+  // Ids of list entries begin with the connection: under the old name, an entry that is called otherwise would be new.
+  const begins = (name: string): string => `[${JSON.stringify(name)},`;
+  const size = begins(from).length;
+  await kysely
+    .updateTable('option_labels')
+    .set({ entry_id: sql<string>`${begins(to)} || substr(entry_id, ${sql.lit(size + 1)})` })
+    .where(sql`substr(entry_id, 1, ${sql.lit(size)})`, '=', begins(from))
+    .execute();
   // A name that a tenant gave under the new name already is taken all the same.
   const isGiven = kysely.selectFrom('unique_names as given').select('given.name').where('given.connection', '=', to);
   await kysely

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { employeeIn } from '../../src/hire/hire.ts';
 import { changeHris, countPeopleOf, type HrisWay, readBoundToHris } from '../../src/store/change-hris.ts';
+import { noteOptionLabels, readOptionLabels } from '../../src/store/fields.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
@@ -132,6 +133,20 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     await change(store, 'keep');
     expect(await isGiven(store, 'new', third, named('ada'))).toBe(true);
     expect(await isGiven(store, 'new', ref, named('bo'))).toBe(true);
+  });
+
+  test('that is the same HR system knows the entries of its lists again', async () => {
+    const { store } = await freshStore(kind);
+    const key = { tenantId: 'acme', fieldId: '7' };
+    const idOf = (connection: string, id: string) => JSON.stringify([connection, 'skills', id]);
+    const entries = [
+      { id: idOf('old', '1'), label: 'Bar' },
+      { id: idOf('older', '2'), label: 'Cellar' },
+    ];
+    await noteOptionLabels(store, key, 'one', { entries, missed: ['Kitchen'], leaving: [] });
+    await change(store, 'keep');
+    const known = [...(await readOptionLabels(store, key)).values()].map((row) => [row.label, row.entry_id]);
+    expect(Object.fromEntries(known)).toEqual({ Bar: idOf('new', '1'), Cellar: idOf('older', '2'), Kitchen: null });
   });
 
   test('that is another HR system leaves history, and makes everybody somebody to be asked about', async () => {
