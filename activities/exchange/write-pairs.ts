@@ -160,7 +160,7 @@ export async function writePairs(context: ExchangeContext, planned: readonly Pla
   if (mine.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const toPartner = mine.filter(({ plan }) => plan.toPartner.length > 0);
-  await recorded(context, toPartner, 'partner', outcomes, async () => {
+  await recorded(context, { pairs: toPartner, to: 'partner', outcomes }, async () => {
     await sendValues(context, toPartner.map(writesOf), guard, outcomes);
     for (const one of toPartner) await patchCandidate(context, one, outcomes);
   });
@@ -253,7 +253,7 @@ async function writeHris(context: ExchangeContext, one: PlannedPair, outcomes: O
   const { toHris } = one.plan;
   if (toHris.length === 0) return;
   const { pairId } = one.pair;
-  await recorded(context, [one], 'hris', outcomes, async () => {
+  await recorded(context, { pairs: [one], to: 'hris', outcomes }, async () => {
     const guard = guardOf(context, [one]);
     const isMine = await markAgain(context, one);
     const send = (some: FieldWrite[]): Promise<Sent> => attempt(() => changeRecord(context, one, some, guard));
@@ -348,9 +348,7 @@ function employeeIn({ hris: { employees } }: Connection, pair: LinkedPair): OneR
 /** Stores the writes, sends them, then stores the outcome of each record. */
 async function recorded(
   { deps: { store }, key, origin }: ExchangeContext,
-  pairs: readonly PlannedPair[],
-  to: 'partner' | 'hris',
-  outcomes: Outcomes,
+  { pairs, to, outcomes }: { pairs: readonly PlannedPair[]; to: 'partner' | 'hris'; outcomes: Outcomes },
   send: () => Promise<void>,
 ): Promise<void> {
   if (pairs.length === 0) return;
