@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/read-pairs.ts',
-      find: 'const field = [from.map(partnerField), connection, def.place ?? def.key, def.type];',
-      replace: 'const field = [connection, def.key];',
+      find: 'const field = [from.map(partnerField), ...named, def.place ?? def.key, def.type];',
+      replace: 'const field = [...named, def.key];',
     },
   ],
   caughtBy: strange(/emptied, and nobody|overwritten/),
