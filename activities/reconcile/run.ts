@@ -224,8 +224,9 @@ export function startsNow(hire: Pick<HireRow, 'state'> | undefined): boolean {
  * If enrolling and creating have separate stages, a hire waits for its person to reach the creating stage. The webhook
  * that reports the move may get lost.
  */
-export function waitsForCreateStage(hire: Pick<HireRow, 'state' | 'step' | 'employee_id'> | undefined): boolean {
-  return hire?.state === 'open' && hire.step === 'employ' && hire.employee_id === null;
+export function waitsForCreateStage(hire: Pick<HireRow, 'state' | 'step'> | undefined): boolean {
+  // With an employee, too: a worker that dies after the link leaves the hire in this step.
+  return hire?.state === 'open' && hire.step === 'employ';
 }
 
 /** Whether a hire waits for its onboarding. */

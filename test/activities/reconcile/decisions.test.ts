@@ -52,10 +52,12 @@ test('a hire waits for its onboarding while it is enrolled and has no employee',
   expect([hire(null, null), hire('a', null), hire('b', 'e1')].map(waitsForOnboarding)).toEqual([false, true, false]);
 });
 
-test('an open hire that plans and has no employee waits for its person to reach the stage that creates', () => {
+test('a planning hire waits for its person to reach the stage that creates, with or without an employee', () => {
   const waiting = { state: 'open', step: 'employ', employee_id: null } as const;
   expect(waitsForCreateStage(waiting)).toBe(true);
-  expect(waitsForCreateStage({ ...waiting, employee_id: '7' })).toBe(false);
+  // Whose worker died between the link and the write-back.
+  const linked = { ...waiting, employee_id: '7' };
+  expect(waitsForCreateStage(linked)).toBe(true);
   expect(waitsForCreateStage({ ...waiting, step: 'onboard' })).toBe(false);
   expect(waitsForCreateStage({ ...waiting, state: 'cancelled' })).toBe(false);
   expect(waitsForCreateStage(undefined)).toBe(false);
