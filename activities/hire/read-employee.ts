@@ -177,7 +177,7 @@ export async function isStillEndedByUs(hire: HireContext, employee: Employee): P
 }
 
 /** The other hire that has this employee. */
-async function holderBeside({ store, ref }: HireContext, employee: Employee): Promise<HireRef | undefined> {
+async function hireWith({ store, ref }: HireContext, employee: Employee): Promise<HireRef | undefined> {
   const { employees } = await findPerson(store, { employee });
   const holder = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
   return holder === undefined || isSameHire(holder, ref) ? undefined : holder;
@@ -185,7 +185,7 @@ async function holderBeside({ store, ref }: HireContext, employee: Employee): Pr
 
 /** Our ending of another hire's employment with this employee, while the HR system may not show it. */
 async function endedByUs(hire: HireContext, employee: Employee): Promise<OpenIntent | undefined> {
-  const before = await holderBeside(hire, employee);
+  const before = await hireWith(hire, employee);
   const end = before && (await latestIntent(hire.store, before, END_VERB));
   if (before === undefined || end?.outcome !== 'done') return undefined;
   const pinned = readKept<{ lastDay: string }>(end.pinned);
@@ -212,7 +212,7 @@ export function unlessEnded<T>(
   // A hire that has the employee keeps the other one from ending them.
   if (sinceRead === undefined || hire.row.employee_id !== null) return link(hire.store);
   return inTransaction(hire.store, async (store) => {
-    const before = await holderBeside({ ...hire, store }, employee);
+    const before = await hireWith({ ...hire, store }, employee);
     if (before !== undefined && (await isEndedSince(store, { before, employee, sinceRead }))) return undefined;
     return link(store);
   });
