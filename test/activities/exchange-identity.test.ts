@@ -97,12 +97,18 @@ test('a rule that is pointed at another column, still empty, empties nothing at 
   expect((await valuesOf(person, 'costCentre'))[0]).toBe('CC-7');
 });
 
-test('an HR system that gets another name keeps its fields: an emptied value flows', async () => {
+/** Somebody whose level was edited in the hiring platform, and is the same on both sides by now. */
+async function agreedOnLevel() {
   world = await createWorld();
   const person = await world.hire();
   world.editPartner(person, fieldOf('level'), 'Senior');
   await exchange();
   await exchange();
+  return person;
+}
+
+test('an HR system that gets another name keeps its fields: an emptied value flows', async () => {
+  const person = await agreedOnLevel();
   const { store, tenant } = world.open(CALM);
   await changeHris(store, { tenantId: 'acme', from: 'acme-hr', to: 'renamed', way: 'keep' });
   tenant.hris.connection = 'renamed';
@@ -112,11 +118,7 @@ test('an HR system that gets another name keeps its fields: an emptied value flo
 });
 
 test('fields that an earlier version knew with the name of the HR system are the same fields', async () => {
-  world = await createWorld();
-  const person = await world.hire();
-  world.editPartner(person, fieldOf('level'), 'Senior');
-  await exchange();
-  await exchange();
+  const person = await agreedOnLevel();
   const identitiesOf = () => {
     const [row] = world.store.all<{ identities: string }>('select identities from exchange_pairs');
     return JSON.parse(row?.identities ?? '') as Record<string, string>;
@@ -185,11 +187,7 @@ test.each(Object.entries(meanwhile))(
 );
 
 test('a pass without edits writes nothing on either side, and nothing of any pair into the store', async () => {
-  world = await createWorld();
-  const person = await world.hire();
-  world.editPartner(person, fieldOf('level'), 'Senior');
-  await exchange();
-  await exchange();
+  await agreedOnLevel();
   const before = { ...world.writes };
   const states = () => world.store.all('select pair_id, version from exchange_pairs');
   const known = states();
