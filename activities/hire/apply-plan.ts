@@ -24,7 +24,7 @@ import { readKept } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { heldAs, isShared, whileNobodyElse } from './ask-person.ts';
-import { judgeEmployee } from './departure.ts';
+import { heldAsTold, judgeEmployee } from './departure.ts';
 import {
   type Created,
   giveBackMade,
@@ -289,7 +289,7 @@ async function settleRehire(hire: HireContext, { employee, isLost }: SentRehire)
  * was restored from still carries our reference, and one of an earlier period may have been made active again since. A
  * look that fails is repeated, except if the HR system is known not to work or refuses it: that must not keep the hire
  * from ending. The Employee ID that the partner holds is not looked up, because another tenant or the tenant's former
- * HR system may have assigned it.
+ * HR system may have assigned it; but it shows that a person must be asked.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const { store, row, creation } = hire;
@@ -298,7 +298,7 @@ async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
     if (isConnectorError(error) && (error.action === 'retry' || error.action === 'unknown')) throw error;
     return undefined;
   });
-  if (ref === undefined) return undefined;
+  if (ref === undefined) return heldAsTold(hire);
   // The create may have been refused because of this former employee.
   if (creation?.outcome === 'refused' && (await isShownFormer(hire, ref))) return undefined;
   const { employees } = await findPerson(store, { employee: ref });

@@ -10,14 +10,15 @@ import {
 } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
-import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
+import { judgeDeparture as judge, planCancel } from '../../src/plan/plan-cancel.ts';
+import { isRestoredSince } from '../../src/store/backups.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation } from '../../src/store/hires.ts';
 import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/open-store.ts';
-import { findPerson } from '../../src/store/persons.ts';
+import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { hiringStagesOf, timezoneOf } from '../../src/tenants/schema.ts';
@@ -27,14 +28,16 @@ import { readPresence } from '../presence/read-presence.ts';
 import { isShared } from './ask-person.ts';
 import { employeeIdOf, tellWhyHeld, writeEmployeeId } from './finish-hire.ts';
 import { isOfAnother, OF_ANOTHER, readEmployee } from './read-employee.ts';
-import { seePerson } from './read-sources.ts';
+import { readToldId, seePerson } from './read-sources.ts';
 import {
   END_VERB,
+  enrolmentReference,
   formerHris,
   type HireContext,
   holdWithout,
   noteWrites,
   onceOf,
+  personOf,
   withHire,
   withHireOrHeld,
 } from './with-hire.ts';
@@ -137,6 +140,27 @@ export async function judgeEmployee(
     noShowDays: Math.floor(policies.noShow.within / DAY_MS),
     asked: await isAsked(hire),
   });
+}
+
+/**
+ * Asks about an employee of whom only the Employee ID on the hire's enrolment tells: the store was lost, or restored
+ * from before, and no employee carries the reference. Theirs is that of a candidate whom the partner merged into this
+ * one, or HR merged or deleted the record. The person's next hire asks as well.
+ */
+export async function heldAsTold(hire: HireContext): Promise<Held | undefined> {
+  const { store, connection, ref, row, answers } = hire;
+  // An enrolment that was made by hand may show the employee of another hire.
+  if (row.candidate_id === null || row.onboarding_reference !== enrolmentReference(ref, row.enrolment))
+    return undefined;
+  // A store that enrolled the person itself, and was not restored since, knows every employee that it made.
+  const sent = await latestIntent(store, ref, `enrol:${row.enrolment}`);
+  if (sent !== undefined && !(await isRestoredSince(store, row.opened_at))) return undefined;
+  const employeeId = await readToldId(hire);
+  if (employeeId === undefined) return undefined;
+  const as = { ...ref, how: 'baseline' } as const;
+  await changePerson(store, personOf(connection.tenant, row.candidate_id), { kind: 'record', as });
+  const plan = planCancel({ ...ref, state: row.state, employeeId, answers });
+  return 'verdict' in plan ? plan : undefined;
 }
 
 const BEFORE_START = 'LEFT_BEFORE_START' satisfies HoldCode;

@@ -6,6 +6,7 @@ import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
+import { shownEmployeeId } from '../../src/plan/plan-write-back.ts';
 import { observes } from '../../src/store/freezes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
@@ -55,7 +56,7 @@ interface OwnTrace {
   enrolment: number;
   onboardingCandidateId: string;
   reference: string;
-  /** The onboarding has ended, in any status. */
+  /** The onboarding has ended, in any status, and tells of no employee who may carry our reference. */
   isOver: boolean;
 }
 
@@ -84,11 +85,14 @@ export async function listOwnEnrolments(run: Run): Promise<boolean> {
   const options = { priority: 'bulk', from: position.cursor.page } as const;
   const page = await onePage(run.connection.partner.pages(contract.onboarding.listCandidates, {}, options));
   const traces = new Map<string, OwnTrace>();
-  for (const { externalRef, onboardingCandidateId, overallStatus } of page?.items ?? []) {
+  const { storesReference } = run.connection.hris.capabilities;
+  for (const { externalRef, onboardingCandidateId, overallStatus, externalStatus } of page?.items ?? []) {
     const own = readEnrolmentReference(externalRef);
     if (own === undefined) continue;
     const { jobCandidateId, period, enrolment } = own;
-    const isOver = terminal.has(String(overallStatus));
+    // The partner may have merged the candidate whose reference the employee carries into another one.
+    const isTold = storesReference && shownEmployeeId(externalStatus) !== undefined;
+    const isOver = terminal.has(String(overallStatus)) && !isTold;
     const reference = externalRef ?? '';
     keepLatest(traces, jobCandidateId, { period, enrolment, onboardingCandidateId, reference, isOver });
   }

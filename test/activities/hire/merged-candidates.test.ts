@@ -2,13 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
+import { noteRestored } from '../../../src/store/backups.ts';
 import { compareAnew } from '../../../src/store/tenant-states.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { serve } from '../../http/servers.ts';
+import { forgetPeople } from '../../store/known-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
@@ -55,6 +58,29 @@ async function twoCandidates(database: (typeof kinds)[number], hiredBefore = fal
       return { second, opened: await fleet.open('acme', second) };
     },
     employees: () => readTable(url),
+    /** The first one, whose hire is done, moves out of the stage. */
+    leave: () => fleet.sandbox.control.act('move', { jobCandidateIds: [one.jobCandidateId], stageType: 'SCREEN' }),
+    /** The store is built anew. */
+    async lose() {
+      await forgetPeople(fleet.store);
+      await fleet.store.kysely.deleteFrom('hires').execute();
+      await fleet.store.kysely.deleteFrom('intents').execute();
+      await fleet.store.kysely
+        .updateTable('tenants')
+        .set({ baseline_started_at: null, baseline_done_at: null, fully_reconciled_at: null })
+        .execute();
+    },
+    /** The store is one from before the employee was made. */
+    async restore() {
+      await forgetPeople(fleet.store);
+      await fleet.store.kysely.deleteFrom('intents').where('verb', 'not like', 'enrol:%').execute();
+      await fleet.store.kysely
+        .updateTable('hires')
+        .set({ state: 'open', step: 'onboard', ended_at: null, employee_id: null, employee_number: null })
+        .execute();
+      await noteRestored(fleet.store, 'ada');
+    },
+    cancel: async () => cancelHire(fleet.deps, await steps.refOf(first)),
     /** Nobody is known in the new one. */
     async replaceHris() {
       const by = { tenantId: 'acme', by: 'ada' };
@@ -158,5 +184,42 @@ describe.each(kinds)('once the partner merged two candidates, with the store in 
     merge();
     await listAll();
     expect((await hireOther()).opened).toMatchObject(asked('PERSON_RECORDED'));
+  });
+
+  test('the employee whom only the Employee ID tells a new store of is asked about once the person left', async () => {
+    const { first, merge, employOnce, finish, leave, lose, listAll, cancel, row, answerAs, refOf, hireOther } =
+      await twoCandidates(database);
+    await employOnce(first);
+    await finish(first);
+    const { employee_number: told } = (await row(first)) ?? {};
+    await leave();
+    await lose();
+    merge();
+    await listAll();
+    expect(await row(first)).toMatchObject({ state: 'open', period: 1, employee_id: null });
+    const left = await cancel();
+    expect(left).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE', details: { employeeId: told } } });
+    await answerAs(await refOf(first), left, 'keep');
+    expect(await row(first)).toMatchObject({ state: 'kept' });
+    expect((await hireOther()).opened).toMatchObject(asked('PERSON_RECORDED'));
+  });
+
+  test('so is the one whom a restored store does not know', async () => {
+    const { first, merge, employOnce, finish, leave, restore, listAll, cancel } = await twoCandidates(database);
+    await employOnce(first);
+    await finish(first);
+    await restore();
+    merge();
+    await listAll();
+    await leave();
+    expect(await cancel()).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
+  });
+
+  test('whom nobody told the partner of is over without a question', async () => {
+    const { merge, leave, restore, cancel } = await twoCandidates(database);
+    await restore();
+    merge();
+    await leave();
+    expect(await cancel()).toEqual({ verdict: 'cancelled', state: 'left' });
   });
 });
