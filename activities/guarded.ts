@@ -38,7 +38,7 @@ export async function guarded<T>(
   } catch (thrown) {
     if (!isConnectorError(thrown) || thrown.action !== 'reauthorize') throw thrown;
     const error = connection === undefined ? thrown : sayRestart(thrown, connection.tenant);
-    // The refused secret is not the one behind the reference any more.
+    // The reference now leads to another secret than the refused one.
     if (await deps.connections.reopenIfRotated(tenantId))
       throw new ConnectorError({
         code: 'SECRET_ROTATED',
@@ -119,7 +119,7 @@ export function sayRestart(error: ConnectorError, { partner, hris }: Tenant): Co
   });
 }
 
-/** How many people to look up if the jobs do not decide. */
+/** How many known people are looked up if the jobs do not decide. */
 const MOST_PEOPLE = 5;
 
 /** A tenant and its partner; the HR system need not be open. */

@@ -225,7 +225,7 @@ interface People {
   sinceRead: Elapsed;
 }
 
-/** Everybody in the rules' stages, or only those with a hint. */
+/** Returns everybody in the rules' stages, or only the people with a hint. */
 async function findPeople(context: PushContext, { rules }: Settings, hints?: readonly Hint[]): Promise<People> {
   const found = new Map<string, Met>();
   const unread: Verdict[] = [];
@@ -468,7 +468,10 @@ function again(row: InvitationRow): Planned {
   return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
 }
 
-/** A batch may say in words of its own that it is over (A4): it is asked for again, but people are told. */
+/**
+ * A batch may use words of its own to say that it is over (A4). After this time people are told that there is no
+ * outcome, and the batch is still asked for.
+ */
 const OUTCOME_MS = 3_600_000;
 
 /** Tells of people that the partner still refuses, and of those without an outcome. */
@@ -487,7 +490,10 @@ async function tellRefused(run: InviteRun): Promise<void> {
 /** Invitations per request; one bad entry can spoil all of them. */
 const BATCH = 100;
 
-/** After each request without an answer fewer at once, and after all others: one person may be why none comes. */
+/**
+ * How many people to invite in one request. Each request without an answer makes the next one smaller, because one of
+ * its people may be the cause.
+ */
 function mostWith(before: InvitationRow | undefined): number {
   return before?.state === 'sent' ? Math.ceil(BATCH / 8 ** before.attempt) : BATCH;
 }

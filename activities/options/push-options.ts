@@ -292,8 +292,8 @@ const AT_ONCE = 20;
 /**
  * Renames values after their entry was renamed: the new option exists already, and the old one goes once no record
  * holds it. Each record is read again just before the write, so that a choice made in the meantime stands. A refused
- * value stays, and so does its option; likewise that of a person who was erased, whom no row may name. Returns true if
- * something may have changed.
+ * value stays, and so does its option. The value of an erased person stays too, because a write would store their id
+ * again. Returns true if something may have changed.
  */
 async function moveValues(run: PushContext, { field, plan, uses }: Sides): Promise<boolean> {
   const { deps, connection, key, beat } = run;
@@ -311,7 +311,6 @@ async function moveValues(run: PushContext, { field, plan, uses }: Sides): Promi
         : [],
     );
     const records = [...Map.groupBy(moves, ({ input }) => String(input.entityId)).values()];
-    // A refused value stays, and so does its option.
     await failures.sendApart(
       records,
       (own) => sendValues(run, field, own),

@@ -161,8 +161,8 @@ const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
 
 /**
  * Answers looks for people of one job in the same stages. If asking for each person costs less than the list, the
- * partner's filter comes first. A person that the filter does not show is searched in the whole list, because a filter
- * does not prove absence.
+ * partner's filter comes first. A person whom the filter does not show is looked for in the whole list, because a
+ * filter does not prove absence.
  */
 async function readMemberships(
   store: Store,

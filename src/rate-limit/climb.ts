@@ -23,7 +23,7 @@ export const freshClimb = {
   /** How often such bans were seen lately, and how long they lasted. */
   longer: 0,
   bannedMs: 0,
-  /** What kind of limit refused for minutes without stating a wait. */
+  /** The kind of the limit that refused for minutes without stating a wait. */
   silence: undefined as 'ban' | 'window' | undefined,
   /** While no limit is known: the ms in which the rate doubles, from the last answer. */
   doublingMs: undefined as number | undefined,
@@ -40,7 +40,7 @@ export const NOISY_CUT = 0.05;
  * What a sawtooth may cost: the share of 429s, and the share of time in pauses. For pauses, it grows to at most `ms`.
  */
 const allowed = { refused: 0.0033, paused: 0.01, ms: 60_000 };
-/** Adjusts the climb to recent costs: more 429s than planned make it longer, fewer make it shorter. */
+/** Adjusts the length of the climb to recent 429s: more than planned make it longer, fewer make it shorter. */
 const spending = { memory: 12_000, prior: 1_500, least: 0.7, most: 2 };
 const tooth = { least: 120, most: 12_000, noisy: 240, bannedMs: 900_000 };
 /** A climb to a limit that is only a guess is this many times shorter. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Whom a rule made a candidate of a job, or is about to: once for each lead and job. */
+/** One row per lead and job: a rule made this lead a candidate of this job, or is about to. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create table sourced_leads (tenant_id text not null, lead_id text not null, job_id text not null,
     state text not null, attempt integer not null, candidate_id text, job_candidate_id text, write_id text, code text,
