@@ -30,6 +30,7 @@ export async function answerHolds(world: World): Promise<number> {
       period: hold.period,
       code: hold.code,
       answer,
+      named: args,
       human: ownerOf(world, customer, hold),
       at: world.timeline.now(),
     });
@@ -40,6 +41,7 @@ export async function answerHolds(world: World): Promise<number> {
         period: 1,
         code: hold.code,
         answer: 'adopt',
+        named: [],
         human: '',
         at: world.timeline.now(),
       });

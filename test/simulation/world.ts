@@ -36,6 +36,8 @@ export interface Given {
   period: number | null;
   code: string;
   answer: string;
+  /** Whom the answer names, such as an employee. */
+  named: readonly string[];
   human: string;
   at: number;
 }

@@ -151,6 +151,12 @@ function checkAdopted(world: World, { enrolments, hires }: Facts): string[] {
 
 const PERSON = new Set(['same-employee', 'same-person', 'transfer', 'new-employment', 'here-too']);
 
+interface DoneHire {
+  id: string;
+  hris: string;
+  employee: string;
+}
+
 /**
  * Two applications of one person are one question. With a new profile, or one that was merged after the first hire was
  * done, nothing but what one HR system compares tells who they are.
@@ -158,15 +164,19 @@ const PERSON = new Set(['same-employee', 'same-person', 'transfer', 'new-employm
 function checkSamePerson(world: World, { hires, employees }: Facts): string[] {
   const done = new Map(
     world.store
-      .all<{ id: string; hris: string }>(
-        "select job_candidate_id as id, connection as hris from hires where state = 'done'",
+      .all<DoneHire>(
+        "select job_candidate_id as id, connection as hris, employee_id as employee from hires where state = 'done'",
       )
-      .map(({ id, hris }) => [id, hris]),
+      .map((hire) => [hire.id, hire]),
   );
-  const isOneQuestion = (one: HireFact, other: HireFact): boolean =>
-    one !== other &&
-    ((one.candidateId === other.candidateId && !world.merged.has(one.human)) ||
-      done.get(one.jobCandidateId) === done.get(other.jobCandidateId));
+  const isOneQuestion = (one: HireFact, other: HireFact): boolean => {
+    if (one === other) return false;
+    if (one.candidateId === other.candidateId && !world.merged.has(one.human)) return true;
+    const [first, second] = [done.get(one.jobCandidateId)!, done.get(other.jobCandidateId)!];
+    const records = employees.get(one.human) ?? [];
+    const isAnswered = isToldApart(world, first, second, records) || isToldApart(world, second, first, records);
+    return first.hris === second.hris && !isAnswered;
+  };
   return [
     ...Map.groupBy(
       hires.filter((hire) => done.has(hire.jobCandidateId)),
@@ -180,6 +190,25 @@ function checkSamePerson(world: World, { hires, employees }: Facts): string[] {
     )
       ? []
       : [`I2 ${human} was hired on ${own.length} jobs and nobody was asked`],
+  );
+}
+
+/**
+ * Somebody was asked who the one is, when the other's employee was there already, and named another record of the same
+ * human: one from before us, say. The hire has the one they named.
+ */
+function isToldApart({ given }: World, one: DoneHire, other: DoneHire, records: readonly Employee[]): boolean {
+  const others = records.filter(({ id }) => id === other.employee);
+  return (
+    one.employee !== other.employee &&
+    others.length > 0 &&
+    given.some(
+      ({ jobCandidateId, answer, named, at }) =>
+        jobCandidateId === one.id &&
+        answer === 'link' &&
+        named.includes(one.employee) &&
+        others.every(({ createdAt }) => createdAt <= at),
+    )
   );
 }
 
