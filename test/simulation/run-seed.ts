@@ -20,10 +20,11 @@ const DEADLINE_MS = 700_000;
 const AFTER_NIGHT_MS = 130_000;
 const ROUNDS = 8;
 /**
- * A question that is first answered with a wrong id takes a round more each time, and somebody of several candidates is
- * asked about for each of their hires.
+ * More for each of two things, and they add up: a question that is first answered with a wrong id takes a round more
+ * each time; and the hires of somebody with several candidates are asked about one after another, because one waits
+ * until the other has its employee. A question that comes back for ever is seen after any number of rounds.
  */
-const MANY_ROUNDS = 14;
+const MORE_ROUNDS = 6;
 
 /** Reads what needs a real disk, before this process's clock is taken over. */
 export async function prepareSeeds(): Promise<void> {
@@ -70,7 +71,8 @@ export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Pr
   const morning = timeline.now();
   await comeToRest(() => morning);
   if (check(world, 'calm') === 'enough') return world;
-  const rounds = has(world, 'wrong-answers') || has(world, 'merged-candidates') ? MANY_ROUNDS : ROUNDS;
+  const longer = (['wrong-answers', 'merged-candidates'] as const).filter((extra) => has(world, extra));
+  const rounds = ROUNDS + longer.length * MORE_ROUNDS;
   for (let round = 0; round < rounds; round += 1) {
     if ((await answerHolds(world)) === 0) break;
     await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
