@@ -75,6 +75,17 @@ function readDay(cell: unknown): ReadCell {
   return isDay ? { value: day } : { wrong: 'NOT_A_DAY' };
 }
 
+/** A day, or its midnight. Another time may be a midnight elsewhere, and then it is of the day before. */
+const DAY_ALONE = /^\S{10}([T ]00:00(:00(\.0+)?)?(Z|[+-][\d:]+)?)?$/;
+
+/** Reads a day where nobody has said what a time beside it means. */
+export function readDayAlone(cell: unknown): ReadCell {
+  const read = readCell('date', cell);
+  return 'wrong' in read || read.value === null || DAY_ALONE.test(cellText(cell).trim())
+    ? read
+    : { wrong: 'NOT_A_DAY' };
+}
+
 const TRUTHS: Readonly<Record<string, boolean>> = {
   1: true,
   true: true,

@@ -26,6 +26,16 @@ export function fitsKey(
   return isUnknown && isNamed(fields, key.parts, key.fullName);
 }
 
+/**
+ * The record as if it had what is searched for in fields that cannot be read: whoever fits then may be the one. Only in
+ * a search by birth date, in which other fields must fit as well: otherwise everybody with such a field would.
+ */
+export function asIfRead(record: EmployeeRecord, wanted: EmployeeFields = {}): EmployeeRecord {
+  if (record.unreadable === undefined || wanted['birthDate'] === undefined) return record;
+  const assumed = Object.keys(record.unreadable).map((key) => [key, wanted[key] ?? null]);
+  return { ...record, fields: { ...record.fields, ...Object.fromEntries(assumed) } };
+}
+
 /** The result of a search. `trusted`: an empty result proves that nobody is there. */
 export function foundBy({ by }: FindKey, refs: readonly EmployeeRef[], trusted: boolean): Found {
   // A view may show an employee in several rows.

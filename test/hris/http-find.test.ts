@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadDefinition } from '../../src/hris/http/load-definition.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
@@ -55,7 +56,7 @@ interface Shown {
   /** What a search answers with; a status alone is a refusal. */
   found: readonly object[] | number;
   /** The records by their ids. */
-  read?: readonly { id: string }[];
+  read?: readonly { id: string; [key: string]: unknown }[];
   /** What is listed if everybody is asked for. */
   all?: readonly object[] | number;
   change?: (text: string) => string;
@@ -138,6 +139,62 @@ test('a hit of another name is not read for its date of birth', async () => {
 test('a namesake who has no date of birth at all is nobody', async () => {
   const { find } = await openStaff({ found: [SUMMARY], read: [SUMMARY] });
   expect(await find(KEYS.person, signal)).toEqual(NOBODY);
+});
+
+test.each(['1990-05-17', '1990-05-17T00:00:00Z', '1990-05-17 00:00', '1990-05-17T00:00:00.000+02:00'])(
+  'a day may be written as %s',
+  async (born) => {
+    const { hris } = await openStaff({ found: [], read: [{ ...ANA, born }] });
+    expect(await hris.employees.read('1', signal)).toMatchObject({ fields: { birthDate: '1990-05-17' } });
+  },
+);
+
+// Midnight of the next day in Berlin, and a time of which nobody knows where it is midnight.
+const TIMES = ['1990-05-16T22:00:00Z', '1990-05-17T12:00:00Z', '1990-05-16T22:00:00.000', '1990-05-17T00:00:01'];
+
+test.each(TIMES)('a day that is written as %s is not read', async (born) => {
+  const { hris } = await openStaff({ found: [], read: [{ ...ANA, born }] });
+  const read = await hris.employees.read('1', signal);
+  expect(read?.fields).not.toHaveProperty('birthDate');
+  expect(read?.unreadable).toEqual({ birthDate: 'NOT_A_DAY' });
+});
+
+// Midnight of that day in Berlin, in New York and in Tokyo.
+test.each(['1990-05-16T22:00:00Z', '1990-05-17T04:00:00Z', '1990-05-16T15:00:00Z'])(
+  'a day that is written as %s is read as the documents say',
+  async (born) => {
+    const guide = readFileSync(new URL('../../docs/http-definitions.md', import.meta.url), 'utf8');
+    const [, read = ''] = /`(read: '[^`]*43200000[^`]*)`/.exec(guide) ?? [];
+    const change = (text: string): string => text.replace('at: born, type', `at: born, ${read}, type`);
+    const { hris, find } = await openStaff({ found: [{ ...ANA, born }], read: [{ ...ANA, born }], change });
+    expect(await hris.employees.read('1', signal)).toMatchObject({ fields: { birthDate: '1990-05-17' } });
+    expect(await find(KEYS.person, signal)).toMatchObject({ kind: 'one' });
+    const nobody = await openStaff({ found: [], read: [{ ...ANA, born: null }], change });
+    expect(await nobody.hris.employees.read('1', signal)).toMatchObject({ fields: { birthDate: null } });
+  },
+);
+
+const BORN_SOMETIME = { ...ANA, born: '1990-05-16T22:00:00Z' };
+
+test.each([
+  ['a trusted search', { found: [BORN_SOMETIME], read: [BORN_SOMETIME] }, '"find.person"'],
+  ['a summary', { found: [SUMMARY], read: [BORN_SOMETIME] }, '"find.person"'],
+  ['a list of everybody', { found: [], all: [BORN_SOMETIME], change: withAll }, '"find.all"'],
+])('a namesake in %s whose day of birth is not read may be the one who is searched for', async (_what, shown, key) => {
+  const { find } = await openStaff(shown);
+  const refused = await refusal(find(KEYS.person, signal));
+  expect(refused).toMatchObject(UNSHOWN);
+  expect(refused.message).toContain(key);
+  expect(refused.message).toContain('"fields.birthDate"');
+  // Another name is that of somebody else, and an address is compared without the day.
+  expect(await find({ ...KEYS.person, givenName: 'Bo' }, signal)).toEqual(NOBODY);
+  expect(await find({ by: 'email', value: 'bo@kestrel.example' }, signal)).toEqual(NOBODY);
+});
+
+test('a namesake whose day of birth only their own record shows in a readable form is read', async () => {
+  const { find, asked } = await openStaff({ found: [BORN_SOMETIME], read: [ANA] });
+  expect(await find(KEYS.person, signal)).toMatchObject({ kind: 'one', ref: { id: '1' } });
+  expect(asked).toEqual(['GET /staff/1']);
 });
 
 const MANY = Array.from({ length: 21 }, (_one, at) => ({ id: String(at) }));

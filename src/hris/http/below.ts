@@ -1,7 +1,7 @@
 import { type ConnectorError, isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import type { EmployeeRecord, WriteOptions } from '../port.ts';
-import { cellText, readCell } from '../read-cell.ts';
+import { cellText, readDayAlone } from '../read-cell.ts';
 import { isSame } from '../records.ts';
 import { readPath, type Values } from './expression.ts';
 import { type Defined, unreadable } from './line.ts';
@@ -55,15 +55,11 @@ function daysIn(plan: BelowPlan, held: readonly unknown[]): string[] {
   return held.map((one) => dayIn(plan, one) ?? '').toSorted();
 }
 
-/** A day, or its midnight. Another time may be a midnight elsewhere, and then it is of the day before. */
-const DAY_ALONE = /^\S{10}([T ]00:00(:00(\.0+)?)?(Z|[+-][\d:]+)?)?$/;
-
 /** The day from which it counts; undefined if the definition names none. */
 function dayIn({ name, dated, find }: BelowPlan, record: unknown): string | undefined {
   if (dated === undefined) return undefined;
-  const told = cellText(readPath(record, dated)).trim();
-  const read = readCell('date', told);
-  if ('value' in read && (read.value === null || DAY_ALONE.test(told))) return cellText(read.value);
+  const read = readDayAlone(cellText(readPath(record, dated)).trim());
+  if ('value' in read) return cellText(read.value);
   // Compared as text, the wrong one would be the latest.
   throw unreadable(find.what, 'with a record whose day is not written as YYYY-MM-DD', `"below.${name}.dated"`);
 }

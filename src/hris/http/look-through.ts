@@ -3,6 +3,7 @@ import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { inRounds, isLate } from '../read-many.ts';
+import { asIfRead } from '../records.ts';
 import { type Expression, hasPlace, type Values } from './expression.ts';
 import {
   type Answer,
@@ -59,20 +60,19 @@ export async function searchByValue(
   { isTrusted, read }: { isTrusted: boolean; read: Read },
 ): Promise<Hits> {
   const { places, hits, others, isWhole } = await lookForOne(defined, call, comparison);
-  const { fits } = comparison;
+  const { fits, wanted } = comparison;
   const { plan } = call;
-  const vague = others.filter(
-    ({ record, missing }) => missing.length > 0 && fits(missing.reduce((one, { assume }) => assume(one), record)),
-  );
+  const vague = others.filter(({ record, missing }) => fits(missing.reduce((one, { assume }) => assume(one), record)));
   let isUnclear = vague.length > MOST_READ;
   for (const { record } of isUnclear ? [] : vague) {
     const held = await read(record.ref.id);
     if (held !== undefined && fits(held.record, held.seen)) hits.set(held.record.ref.id, held.record.ref);
-    else isUnclear ||= held === undefined || (await missingIn(held.seen, places)).length === places.length;
+    else if (held === undefined || fits(asIfRead(held.record, wanted.fields))) isUnclear = true;
+    else isUnclear ||= (await missingIn(held.seen, places)).length === places.length;
   }
   if (isUnclear && isTrusted && hits.size === 0) throw unshown(plan, places);
   const strangers = others.length - vague.length;
-  if (isTrusted && isOfOne(comparison.wanted) && hits.size === 0 && plan.paging === undefined && strangers > 1) {
+  if (isTrusted && isOfOne(wanted) && hits.size === 0 && plan.paging === undefined && strangers > 1) {
     const ofNobody = { ...call, values: { value: NOBODY } };
     const found = await lookForOne(defined, ofNobody, comparison).catch(unlessRefused);
     if (found !== undefined && found.others.length > 0) throw unbelievable(plan, strangers);
@@ -105,8 +105,9 @@ export async function searchEverybody(
     throw isLate(signal) && reading.seen > 0 ? tooSlow(plan, reading.seen) : error;
   });
   const unseen = places.filter((place) => others.every(({ missing }) => missing.includes(place)));
-  const isProof = isWhole && hits.size === 0 && unseen.length > 0;
-  for (const { record } of isProof ? others.slice(-SAMPLE) : []) {
+  const isProof = isWhole && hits.size === 0;
+  if (isProof && others.some(({ record }) => comparison.fits(record))) throw unshown(plan, places);
+  for (const { record } of isProof && unseen.length > 0 ? others.slice(-SAMPLE) : []) {
     const held = await read(record.ref.id);
     if (held !== undefined && (await missingIn(held.seen, unseen)).length < unseen.length) throw unshown(plan, unseen);
   }
@@ -145,7 +146,7 @@ interface Place {
 interface Looked {
   places: readonly Place[];
   hits: Map<string, EmployeeRef>;
-  /** Those that do not match, with the places that they do not show. */
+  /** Those that do not match, with the places that they do not show, and as if what cannot be read would match. */
   others: { record: EmployeeRecord; missing: readonly Place[] }[];
   isWhole: boolean;
 }
@@ -166,13 +167,9 @@ async function lookThrough(
   const known = fields.filter(({ key }) => comparisons.some(({ compared }) => compared.includes(key)));
   const parts = { record: { ...at, former: undefined }, fields: known, nothing };
   const searches = comparisons.map(({ fits, wanted }) => {
-    const looked: Looked = {
-      places: placesOf(defined.definition, wanted),
-      hits: new Map(),
-      others: [],
-      isWhole: false,
-    };
-    return { fits, looked };
+    const places = placesOf(defined.definition, wanted);
+    const looked: Looked = { places, hits: new Map(), others: [], isWhole: false };
+    return { fits, wanted, looked };
   });
   let count = 0;
   let isWhole = false;
@@ -185,10 +182,11 @@ async function lookThrough(
         const record = made instanceof Promise ? await made : made;
         if (record === undefined)
           throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-        for (const { fits, looked } of searches) {
-          const missing = missingIn(item, looked.places);
+        for (const { fits, wanted, looked } of searches) {
+          const shown = missingIn(item, looked.places);
+          const missing = shown instanceof Promise ? await shown : shown;
           if (fits(record, item)) looked.hits.set(record.ref.id, record.ref);
-          else looked.others.push({ record, missing: missing instanceof Promise ? await missing : missing });
+          else looked.others.push({ record: asIfRead(record, wanted.fields), missing });
         }
       }
       isWhole = end === 'whole';
@@ -240,8 +238,8 @@ function unshown({ what, purpose }: CallPlan, places: readonly Place[]): Connect
   const keys = [purpose, ...places.map(({ name }) => name)].map((key) => `"${key}"`).join(', ');
   return rejected(
     'HRIS_UNREADABLE_ANSWER',
-    `${what} was answered with records that do not show what was searched for, so that nobody knows whether it is ` +
-      `there. Check ${keys} of the definition.`,
+    `${what} was answered with records that do not show what was searched for, or not in a form that can be read, ` +
+      `so that nobody knows whether it is there. Check ${keys} of the definition.`,
   );
 }
 

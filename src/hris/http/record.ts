@@ -1,7 +1,7 @@
 import { isConnectorError, rejected } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord, WriteOptions } from '../port.ts';
-import { type ReadCell, readCell, readFields } from '../read-cell.ts';
+import { type ReadCell, readCell, readDayAlone, readFields } from '../read-cell.ts';
 import { assertFits, foldText, isEmpty, problemOf, refOf } from '../records.ts';
 import { dayAs, dayFrom, type PathStep, readPath, type Values, writePath } from './expression.ts';
 import { type Defined, type DefinedLine, unlessAbsent, unreadable } from './line.ts';
@@ -124,11 +124,10 @@ function fromTheirs({ type, values, date }: FieldPlan, given: unknown, nothing: 
     const listed = Array.isArray(value) ? value.map((item) => ours(item) ?? String(item)) : undefined;
     return readCell(type, listed ?? ours(value) ?? value);
   }
-  if (type === 'date' && date !== undefined && typeof value === 'string' && value !== '') {
-    const day = dayFrom(date, value);
-    return day === null ? { wrong: 'NOT_A_DAY' } : { value: day };
-  }
-  return readCell(type, value);
+  if (type !== 'date') return readCell(type, value);
+  if (date === undefined || typeof value !== 'string' || value === '') return readDayAlone(value);
+  const day = dayFrom(date, value);
+  return day === null ? { wrong: 'NOT_A_DAY' } : { value: day };
 }
 
 /** What a write is made of; `raw` is the record as it was read. */
