@@ -290,6 +290,29 @@ test.for([
   expect(await refusal(create)).toMatchObject({ ...facts, message: expect.stringMatching(message) });
 });
 
+const ANA = { name: 'Ana Reyes', email: 'ana@kestrel.example' };
+
+test.each([
+  ['a job', undefined],
+  ['somebody else', { id: 17, name: 'Bo Lind', email: 'bo@kestrel.example' }],
+  ['a namesake of another address', { id: 17, ...ANA, email: 'other@kestrel.example' }],
+  ['the employee', { id: 17, ...ANA, email: 'Ana@kestrel.example' }],
+])('a 202 of a system without our reference has the id of %s', async (what, record) => {
+  const definition = definitionOf('merge', '{ name: { at: name }, email: { at: email } }');
+  const answer: Answer = ({ method }, say) => {
+    if (method === 'POST') return say(202, { id: 17 });
+    return record === undefined ? say(404, {}) : say(200, record);
+  };
+  const hris = await openKestrel(definition, answer, { token: 'x' });
+  const create = hris.employees.create(ANA, '17:1', write);
+  if (what === 'the employee') return expect(await create).toMatchObject({ kind: 'created', ref: { id: '17' } });
+  expect(await refusal(create)).toMatchObject({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'unknown',
+    message: expect.stringMatching(/answered 202.*that of a job.*"create\.ticket" and "pending"/),
+  });
+});
+
 test('an option of the tenant file is written by "set" to a new employee and to a known one', async () => {
   const sent: unknown[] = [];
   const definition = definitionOf('merge', `{ ${PHONE} }`)

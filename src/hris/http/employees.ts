@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError, rejected, unlessRefused } from '../..
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import type { Amendment, CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
-import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, refOf } from '../records.ts';
+import { alreadyExists, fieldsToAmend, fitsKey, foldText, foundBy, isEmpty, refOf } from '../records.ts';
 import { assertOneBelow, type Below, fieldsIn, readBelow, withBelow, writeBelow } from './below.ts';
 import type { Values } from './expression.ts';
 import { type Answer, type Defined, unlessAbsent, unreadable } from './line.ts';
@@ -328,7 +328,7 @@ export async function createEmployee(
   const record = recordOf(definition, plan, { fields, values, reference });
   const call = { plan, values: { ...values, record }, idempotent: false, sent: fields, makes: true, ...write };
   const answer = await line.send(call).catch((error: unknown) => unlessThere<Answer>(error, assertAbsent));
-  const made = await resultOf(defined, answer, { reference, signal });
+  const made = await resultOf(defined, answer, { reference, fields, signal });
   if (made.kind === 'created') await makeWhole(defined, made.ref.id, fields, write);
   return made;
 }
@@ -354,12 +354,15 @@ async function makeWhole(defined: Defined, id: string, fields: EmployeeFields, w
   }
 }
 
-async function resultOf(
-  defined: Defined,
-  answer: Answer,
-  { reference, signal }: { reference: string; signal: AbortSignal },
-): Promise<CreateResult> {
+interface Sent {
+  reference: string;
+  fields: EmployeeFields;
+  signal: AbortSignal;
+}
+
+async function resultOf(defined: Defined, answer: Answer, sent: Sent): Promise<CreateResult> {
   const { definition } = defined;
+  const { reference, signal } = sent;
   const { creating, asking, record } = definition;
   const isMoved = answer.status === 301 || answer.status === 302;
   const ticket = isMoved ? undefined : idOf(await creating.ticket?.({ ...answer, reference }));
@@ -370,18 +373,18 @@ async function resultOf(
   const { requestId } = answer.at;
   const unclear = (message: string): ConnectorError =>
     new ConnectorError({ code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown', message, status, requestId });
-  if (status >= 300 && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
+  // RFC 9110, section 15.3.3: 202 says that nothing is done yet, and its id may be that of a job.
+  const isMade = (status < 300 && status !== 202) || (await isOurs(defined, { id: id ?? '', status, ...sent }));
+  if (status >= 300 && !isMade)
     throw unclear(
       `${creating.what} was answered ${status} with an address that is not known to be the new employee's: it may ` +
         'have been carried out or not. The employee is looked up before anything is sent again. If this means that ' +
         'nobody was created, as with a login page, add a row for this status to "errors" of the definition; if the ' +
         'HR system has moved, correct hris.url.',
     );
-  // RFC 9110, section 15.3.3: 202 says that nothing is done yet, and its id may be that of a job.
-  const isLater = status === 202 && record.reference !== undefined;
-  if (isLater && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
+  if (!isMade)
     throw unclear(
-      `${creating.what} was answered 202, and nobody with our reference is at its id, which may be that of ` +
+      `${creating.what} was answered 202, and the new employee is not known to be at its id, which may be that of ` +
         'a job. The employee is looked up before anything is sent again. Say how its outcome is asked for: ' +
         '"create.ticket" and "pending" of the definition.',
     );
@@ -403,14 +406,20 @@ function seenOf({ hooks }: HttpDefinition, given: unknown): unknown {
   }
 }
 
-/** A redirect may lead to the new employee, somebody else or a login page; only a 303 says that it was carried out. */
+/**
+ * A redirect may lead to the new employee, somebody else or a login page; only a 303 says that it was carried out. The
+ * id in a 202 may be that of a job and of somebody else. Without our reference, they are known by what was sent.
+ */
 async function isOurs(
   defined: Defined,
-  { id, status, reference, signal }: { id: string; status: number; reference: string; signal: AbortSignal },
+  { id, status, reference, fields, signal }: Sent & { id: string; status: number },
 ): Promise<boolean> {
   const found = await readEmployee(defined, id, signal).catch(() => undefined);
   if (defined.definition.record.reference !== undefined) return found?.reference === reference;
-  return found !== undefined && status === 303;
+  if (status !== 202) return found !== undefined && status === 303;
+  const told = [...NAMES, ...ADDRESSES].filter((key) => !isEmpty(fields[key]));
+  const isTold = (key: string): boolean => foldText(cellText(found?.fields[key])) === foldText(cellText(fields[key]));
+  return told.length > 0 && told.every(isTold);
 }
 
 async function created(
