@@ -55,10 +55,38 @@ test.for([
   expect(refused.message).not.toContain(text.slice(0, 20));
 });
 
+test('calls whose session has ended are asked again, whichever of them has logged in before', async () => {
+  let [latest, ended] = ['', ''];
+  let refused = 0;
+  const renewed = Promise.withResolvers<void>();
+  const { hris, asked } = await openTrytonOf(1, undefined, async (session) => {
+    if (ended === '' || session !== ended) {
+      if (ended !== '') renewed.resolve();
+      else latest = session;
+      return false;
+    }
+    // The second refusal arrives when the first caller has a new session.
+    if ((refused += 1) > 1) await renewed.promise;
+    return true;
+  });
+  const find = (of: string) => hris.employees.find({ by: 'email', value: `${of}@acme.example` }, signal);
+  expect(await find('ana')).toMatchObject({ kind: 'none' });
+  ended = latest;
+  const found = await Promise.all([find('bo'), find('cy')]);
+  expect(found).toMatchObject([{ kind: 'none' }, { kind: 'none' }]);
+  expect(refused).toBe(2);
+  expect(asked.filter((method) => method === 'common.db.login')).toHaveLength(2);
+});
+
 const EMPLOYEES = 'model.company.employee.search_read';
 
 /** A server that knows some employees, and notes what it is asked. */
-async function openTrytonOf(count: number, error?: readonly unknown[]) {
+async function openTrytonOf(
+  count: number,
+  error?: readonly unknown[],
+  refuses: (session: string) => Promise<boolean> = async () => false,
+) {
+  let logins = 0;
   const asked: string[] = [];
   let name: string | undefined;
   const rows = (ids: number[]) =>
@@ -68,7 +96,11 @@ async function openTrytonOf(count: number, error?: readonly unknown[]) {
     asked.push(method);
     const wanted = method === EMPLOYEES ? rows(params[0].find(([field]) => field === 'id')?.[2] ?? []) : [];
     const isLogin = method === 'common.db.login';
-    response.end(JSON.stringify(error && !isLogin ? { error } : { result: isLogin ? [1, 'key'] : wanted }));
+    if (isLogin) logins += 1;
+    else if (await refuses(request.headers.authorization ?? '')) return response.writeHead(401).end();
+    return response.end(
+      JSON.stringify(error && !isLogin ? { error } : { result: isLogin ? [1, `key${logins}`] : wanted }),
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

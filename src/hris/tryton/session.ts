@@ -132,9 +132,10 @@ export function openSession(options: TrytonOptions, limits: HrisLimits): TrytonS
     try {
       return await send<T>(line, options, call, await held);
     } catch (error) {
-      if (!isConnectorError(error, 'HRIS_AUTH') || session !== held) throw error;
-      // Sessions end after some minutes. A call answered 401 was not carried out, so repeat it.
-      session = undefined;
+      if (!isConnectorError(error, 'HRIS_AUTH')) throw error;
+      // Sessions end after some minutes. A call answered 401 was not carried out, so repeat it. Another caller may have
+      // logged in again since: then this one only needs to ask again.
+      if (session === held) session = undefined;
       return send<T>(line, options, call, await authorization(call.signal));
     }
   }
