@@ -79,6 +79,16 @@ test('a file that goes on behind the length it claims is given up', async () => 
   expect(sent()).toBeLessThan(MB);
 });
 
+test('a roster that ends before the length in the list, as while it is written again, is read again', async () => {
+  const { bytes = Buffer.alloc(0) } = roster(['a,6']);
+  const { find } = await look({ 'rosters/one.csv': { claims: bytes.length + 5, bytes } });
+  expect(await refusal(find())).toMatchObject({
+    code: 'HRIS_UNREADABLE_FILE',
+    action: 'retry',
+    message: expect.stringMatching(/rosters\/one\.csv.*shorter or longer/),
+  });
+});
+
 test('results that are too long together are refused, with what to do', async () => {
   const claims = 60 * MB;
   const { find, sent } = await look({

@@ -41,7 +41,7 @@ export function createReadyFiles(session: SftpSession, options: SftpOptions): Re
   async function load(path: string, size: number, signal: AbortSignal): Promise<CsvFile> {
     if (size > MOST_BYTES) throw tooLong(path);
     const bytes = await session.read(path, Math.min(size, MOST_BYTES), signal);
-    if (bytes.length > size) throw longerThanListed(path);
+    if (bytes.length !== size) throw notAsListed(path);
     const isSealed = ENCRYPTED.test(path);
     const text = isSealed ? await decrypt(bytes, { ...options, mostBytes: MOST_BYTES }, signal) : bytes;
     if (text.length > MOST_BYTES) throw tooLong(path);
@@ -81,13 +81,13 @@ function tooLong(path: string): ConnectorError {
 }
 
 /** The file may be in the middle of being replaced, so it is read again. */
-function longerThanListed(path: string): ConnectorError {
+function notAsListed(path: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_UNREADABLE_FILE',
     action: 'retry',
     message:
-      `The file ${path} is longer than the server's list says, so it was not read to the end. It is tried again; if ` +
-      'that continues, write it again under another name.',
+      `The file ${path} is shorter or longer than the server's list says, as while it is written again. It is tried ` +
+      'again; if that continues, write it again under another name.',
   });
 }
 
