@@ -100,6 +100,25 @@ test.for([[undefined], [null], [''], [false]])('a next cursor that is %j ends th
   expect(await followed(next)).toEqual({ kind: 'none', trusted: true });
 });
 
+test.for([
+  ['{ by: cursor, next: next }', { next: 'two' }, false],
+  ['{ by: link, next: next }', { next: '/staff?after=two' }, false],
+  ['{ by: offset, first: 0 }', {}, true],
+] as const)('an "absent" status on a further page, %s, ends only a list whose pages are counted', async (given) => {
+  const [paging, named, isEnd] = given;
+  const all = `all: { get: /staff, items: staff, paging: ${paging} }`;
+  const query = `query: { of: "{value}", ${isEnd ? 'from: "{page.offset}"' : 'after: "{page.cursor}"'} }`;
+  const email = `email: { get: /staff, ${query}, items: staff, absent: [404], trusted: true, paging: ${paging} }`;
+  const hris = await openKestrel(
+    definitionOf(paging).replace(all, email),
+    ({ url = '' }, say) => (/after=two|from=1/.test(url) ? say(404, {}) : say(200, { staff: FIRST, ...named })),
+    { token: 'x' },
+  );
+  const found = hris.employees.find(LATE, signal);
+  if (isEnd) expect(await found).toEqual({ kind: 'none', trusted: true });
+  else expect(await refusal(found)).toMatchObject({ code: 'NOT_FOUND', action: 'reject' });
+});
+
 test.for([['two'], [2], [0]])('a next cursor that is %j is followed', async ([next]) => {
   expect(await followed(next)).toMatchObject({ kind: 'one' });
 });

@@ -343,8 +343,10 @@ async function* readPages(
   const idsIn = async (list: unknown[]): Promise<string[]> =>
     (await Promise.all(list.map(id))).flatMap((one) => idOf(one) ?? []);
   for (let number = 1; number <= MOST_PAGES; number += 1) {
+    // A page that the one before it names is there: a status that means "nobody" must not end the list.
+    const named = number > 1 && /^(cursor|link)$/.test(paging?.by ?? '') ? { accepts: [] } : {};
     const ask = (size?: Values): Promise<Answer> =>
-      line.send({ ...call, plan, values: { ...call.values, ...place, ...size } });
+      line.send({ ...call, ...named, plan, values: { ...call.values, ...place, ...size } });
     const answer = await ask().catch((error: unknown) => {
       // The cursor of a further page may end before it is used: the list is read anew.
       const isExpired = number > 1 && isConnectorError(error) && error.status === 410;
