@@ -29,6 +29,19 @@ test('an amended title is a row of its day, which keeps what the row before it h
   await close();
 });
 
+test('a row of another day keeps what the account has of its own in the row before it', async () => {
+  const { employees, close } = await openBamboohr(double.url);
+  const { id } = created(await employees.create(profile.employee('own'), '27:own', write));
+  const [row = {}] = double.company.jobs.get(id) ?? [];
+  Object.assign(row, { customPayGrade: '7', customShift: null });
+  const amendment = { fields: { title: 'Chef' }, over: { title: 'Cook' }, from: '2026-05-01' };
+  await employees.amend?.(id, amendment, write);
+  const [, later] = double.company.jobs.get(id) ?? [];
+  const { date: _date, jobTitle: _title, customShift: _empty, ...kept } = row;
+  expect(later).toEqual({ ...kept, id: '2', date: '2026-05-01', jobTitle: 'Chef' });
+  await close();
+});
+
 test('who is rehired before an employment was to end stays active after it, until ended again', async () => {
   const { employees, close } = await openBamboohr(double.url);
   const { id } = created(await employees.create(profile.employee('returned'), '27:2', write));

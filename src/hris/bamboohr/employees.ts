@@ -299,7 +299,8 @@ async function amendJob(
   const place = { id, table: 'jobInfo', sent: fields } as const;
   const latest = (await readRows(bamboo, place, write.signal)).findLast(({ date }) => date <= from);
   if (latest?.date === from) return writeRow(bamboo, { ...place, row: latest.id }, changes, write);
-  const kept = Object.entries(latest ?? {}).filter(([name, value]) => DATED.includes(name) && value !== null);
+  const isKept = (name: string): boolean => name !== 'id' && name !== 'employeeId';
+  const kept = Object.entries(latest ?? {}).filter(([name, value]) => isKept(name) && value !== null);
   await writeRow(bamboo, place, { ...Object.fromEntries(kept), ...changes, date: from }, write);
 }
 
