@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type BambooDouble, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
+import { addPeople } from './bamboohr-people.ts';
 import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from './bamboohr-under-test.ts';
 import { describeHris } from './conformance.ts';
 import { created, refusal, signal, write } from './profile.ts';
@@ -39,6 +40,30 @@ test('a row of another day keeps what the account has of its own in the row befo
   const [, later] = double.company.jobs.get(id) ?? [];
   const { date: _date, jobTitle: _title, customShift: _empty, ...kept } = row;
   expect(later).toEqual({ ...kept, id: '2', date: '2026-05-01', jobTitle: 'Chef' });
+  await close();
+});
+
+test('a changed employee whom the key may not read stops no other change', async () => {
+  const ids = addPeople(double.company, 3);
+  const server = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
+    if (url.includes(`/employees/${ids[1]}?`)) return response.writeHead(403).end();
+    const answer = await fetch(`${double.url}${url}`, { headers: { authorization } });
+    const type = answer.headers.get('content-type') ?? '';
+    return response.writeHead(answer.status, { 'content-type': type }).end(await answer.text());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { changes, close } = await openBamboohr(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const seen = { employees: [] as string[], unread: [] as unknown[] };
+  for (let cursor: string | undefined, more = true; more; ) {
+    const page = await changes?.since(cursor, signal);
+    seen.employees.push(...(page?.employees ?? []).map(({ ref }) => ref.id));
+    seen.unread.push(...(page?.unread ?? []));
+    more = page?.more === true;
+    cursor = page?.next;
+  }
+  expect(seen.employees).toEqual(expect.arrayContaining([ids[0], ids[2]]));
+  expect(seen.unread).toEqual([{ id: ids[1], reason: expect.stringContaining('status 403') }]);
   await close();
 });
 

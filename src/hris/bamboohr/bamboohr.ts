@@ -13,7 +13,7 @@ import type {
   ListEntry,
   WriteOptions,
 } from '../port.ts';
-import { sortRead } from '../read-many.ts';
+import { readApart, sortRead } from '../read-many.ts';
 import { probed } from '../records.ts';
 import {
   type Bamboo,
@@ -144,8 +144,11 @@ async function changedEmployees(
   }));
   const how = { size: PAGE, width: 15, clock: clockOf(answer.headers.date), overlapMs: OVERLAP_MS };
   const { page, ...next } = pageOfChanges(before, changes, how);
-  const read = await Promise.all(
-    page.map(async ({ id, gone }) => (gone ? undefined : readEmployee(bamboo, id, signal))),
+  // A change of somebody whom the key may not read would otherwise stop all that follow.
+  const read = await readApart(
+    page,
+    async ({ id, gone }) => (gone ? undefined : readEmployee(bamboo, id, signal)),
+    async () => (await probed(probe(bamboo, signal))).ok,
   );
   const ids = page.map(({ id }) => id);
   return { ...sortRead(ids, read), ...next };
