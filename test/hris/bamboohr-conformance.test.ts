@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type BambooDouble, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { addPeople } from './bamboohr-people.ts';
@@ -128,6 +129,52 @@ test("a country goes over by the account's own name, and comes back as its code"
   expect(double.company.employees.get(id)).toMatchObject({ country: 'United States' });
   expect(await employees.read(id, signal)).toMatchObject({ fields: { country: 'US' } });
   await close();
+});
+
+/** A company whose list of everybody has these pages; `total` is what each of them says. */
+async function openPaged(pages: readonly (readonly number[])[], total: (page: number) => number | undefined) {
+  const server = createServer(async (asked, response) => {
+    const { filter, page } = (await json(asked)) as { filter?: string; page: number };
+    const ids = filter === undefined ? (pages[page - 1] ?? []) : [];
+    const data = ids.map((employeeId) => ({
+      fields: { employeeId, homeEmail: `e${employeeId}@example.org`, workEmail: '' },
+    }));
+    const meta = { page, pageSize: 1000, totalPages: pages.length, totalItems: total(page) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data, meta }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const hris = await openBamboohr(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(() => hris.close());
+  return hris.employees.find({ by: 'email', value: 'e9@example.org' }, signal);
+}
+
+test.each([
+  ['is whole', [[1, 2], [3]], () => 3, true],
+  ['has no total', [[1, 2], [3]], () => undefined, true],
+  [
+    'grows',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    (page: number) => 2 + page,
+    true,
+  ],
+  // 1 was deleted, so 3 moved to the first page after it was read.
+  ['loses somebody between its pages', [[1, 2], [4]], (page: number) => 5 - page, false],
+  ['has fewer than its total', [[1, 2], [3]], () => 4, false],
+  [
+    'has its first page twice',
+    [
+      [1, 2],
+      [1, 2],
+    ],
+    () => undefined,
+    false,
+  ],
+])('a list of everybody that %s proves absence: %j', async (_what, pages, total, trusted) => {
+  expect(await openPaged(pages, total)).toEqual({ kind: 'none', trusted });
 });
 
 /** A company that shows only these of one employee's fields, and numbers as numbers. */

@@ -20,7 +20,7 @@ import { type Bamboo, type BambooField, type BambooOptions, bamboohrFields } fro
 
 const Page = z.looseObject({
   data: z.array(z.looseObject({ fields: z.record(z.string(), z.unknown()) })),
-  meta: z.looseObject({ totalPages: z.number() }).optional(),
+  meta: z.looseObject({ totalPages: z.number(), totalItems: z.number().optional() }).optional(),
 });
 
 type Row = Record<string, string>;
@@ -59,8 +59,8 @@ export async function isTaken(bamboo: Bamboo, name: string, value: string, signa
   if (hits.length > 0 || complete) return hits.length > 0;
   throw rejected(
     'TOO_MANY_EMPLOYEES',
-    `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, so hirebridge cannot prove that "${name}" ` +
-      'is free. Remove "unique" from the mapping.',
+    `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, or not all of them, so hirebridge cannot prove ` +
+      `that "${name}" is free. Remove "unique" from the mapping.`,
   );
 }
 
@@ -78,12 +78,19 @@ async function lookFor(
   if (filtered.length > 0 || !mayReadAll) return { hits: filtered, complete: false };
   const hits: Row[] = [];
   const hidden = new Set(fields);
+  const seen = new Set<string | undefined>();
+  let most = 0;
   for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const { rows, pages } = await readPage(bamboo, { fields }, number, signal);
+    const { rows, pages, total } = await readPage(bamboo, { fields }, number, signal);
+    const isRepeated = rows.length > 0 && rows.every((row) => seen.has(row[ID]));
+    for (const row of rows) seen.add(row[ID]);
+    most = Math.max(most, total);
     hits.push(...rows.filter(fits));
     for (const field of fields) if (rows.some((row) => Object.hasOwn(row, field))) hidden.delete(field);
     // Fields that the key may not see are left out, and then nobody has the value.
-    if (number >= pages) return { hits, complete: hidden.size === 0 || (number === 1 && rows.length === 0) };
+    const isShown = hidden.size === 0 || (number === 1 && rows.length === 0);
+    // Whoever moved to a page that was read already, because somebody before them was deleted, is on no page.
+    if (isRepeated || number >= pages) return { hits, complete: isShown && !isRepeated && seen.size >= most };
   }
   return { hits, complete: false };
 }
@@ -109,6 +116,7 @@ async function readPage(
       Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOf(value)])),
     ),
     pages: meta?.totalPages ?? (data.length < PAGE_SIZE ? page : page + 1),
+    total: meta?.totalItems ?? 0,
   };
 }
 
