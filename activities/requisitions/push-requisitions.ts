@@ -310,12 +310,12 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
   const body = { status: 'DRAFT', state: '', ...fields, customFields } as JobInput;
   const clock = startClock();
   const waiting = { kind: 'waiting', waitMs: limits.giveUpMs + limits.partnerLagMs } as const;
+  const row = await sendRequisition(store, { tenantId, requisitionId: id, runId }, before, limits.giveUpMs);
   // Another run handles it.
-  if (!(await sendRequisition(store, { tenantId, requisitionId: id, runId }, before, limits.giveUpMs))) return waiting;
+  if (row === undefined) return waiting;
   const changes = newValues({ status: 'DRAFT', ...fields, ...sent });
   const write = { target: 'job', recordId: id, kind: 'create' as const, changes, sensitive: [] };
   const batchId = await recordWrites(store, originOf(run, run.mapping.hash), [write]);
-  const requisition = { tenant_id: tenantId, requisition_id: wanted.id };
   let job: Job;
   try {
     const { signal, beforeSend } = guardFor('create-job', limits.giveUpMs, clock, run.sinceLook);
@@ -323,12 +323,12 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     if (error.action === 'unknown') return waiting;
-    await settleRequisition(store, requisition, { state: 'absent' });
+    await settleRequisition(store, row, { state: 'absent' });
     await settleWrites(store, batchId, error.action === 'reject' ? 'refused' : 'absent');
     if (error.action !== 'reject') throw error;
     return { kind: 'quarantined', reason: error.message };
   }
-  await linkRequisition(store, requisition, String(job.id));
+  await linkRequisition(store, { tenant_id: tenantId, requisition_id: id }, String(job.id));
   await settleWrites(store, batchId, 'done');
   return { kind: 'created', wanted };
 }

@@ -138,18 +138,18 @@ export async function readRequisitions(
 }
 
 /**
- * Commits that a job is about to be requested. False if another process did so first, or the row changed since it was
- * decided.
+ * Commits that a job is about to be requested. Undefined if another process did so first, or the row changed since it
+ * was decided.
  */
 export async function sendRequisition(
   store: Store,
   { tenantId, requisitionId, runId }: { tenantId: string; requisitionId: string; runId: string },
   before: RequisitionRow | undefined,
   budgetMs: number,
-): Promise<boolean> {
+): Promise<RequisitionRow | undefined> {
   const key = { tenant_id: tenantId, requisition_id: requisitionId };
   const sent = { ...(await sentNow(store, budgetMs)), run_id: runId, hold_id: null };
-  return (await sendOnce(store, 'requisitions', { key, sent, before })) !== undefined;
+  return sendOnce(store, 'requisitions', { key, sent, before });
 }
 
 /** The stream whose bases belong to one position and one job: another job's values are no edits. */
@@ -171,15 +171,18 @@ export async function linkRequisition(store: Store, key: Key, jobId: string): Pr
   });
 }
 
-/** Records that no job was made, that a person is asked about it, or that a person wants no job. */
+/**
+ * Records that no job was made, that a person is asked about it, or that a person wants no job. A row that was decided,
+ * or sent anew, since it was read stays as it is.
+ */
 export async function settleRequisition(
   store: Store,
-  { tenant_id, requisition_id }: Key,
-  change: { state: 'absent' | 'dismissed' } | { state: 'held'; hold_id: string | null } | { state: 'sent' },
+  { tenant_id, requisition_id, state, attempt }: RequisitionRow,
+  change: { state: 'absent' | 'dismissed' } | { state: 'held'; hold_id: string | null },
 ): Promise<void> {
   await store.kysely
     .updateTable('requisitions')
     .set({ hold_id: null, ...change })
-    .where(has({ tenant_id, requisition_id }))
+    .where(has({ tenant_id, requisition_id, state, attempt }))
     .execute();
 }

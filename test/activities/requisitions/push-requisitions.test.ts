@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
@@ -8,6 +8,7 @@ import { answerHold, closeHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { resumeStream } from '../../../src/store/streams.ts';
 import { REQUEST_FAULTS, refusing } from '../killable.ts';
+import { GIVE_UP_MS } from '../push-deps.ts';
 import { requisition, requisitionWorld } from './requisition-world.ts';
 
 const key = { tenantId: 'acme', stream: 'requisitions' };
@@ -183,6 +184,42 @@ test('a run that stood still while another one worked writes nothing of what it 
   };
   expect(await run('still')).toEqual({ state: 'superseded' });
   expect((await jobsOf('R-1'))[0]?.customFields?.[costCentreId]?.value).toBe('K-new');
+});
+
+test('a run that wakes after its deadline leaves alone what another run asked for meanwhile', async () => {
+  const meanwhile = { isBehind: false, act: async (): Promise<unknown> => undefined };
+  const { open, once, run, jobsOf, rows, clock, sandbox } = await requisitionWorld((partner) => {
+    const create: typeof partner.jobs.create = async (...given) => {
+      await meanwhile.act();
+      return partner.jobs.create(...given);
+    };
+    const readAll = async (...args: Parameters<PartnerClient['readAll']>) => {
+      const read = await partner.readAll(...args);
+      const items = (read.items as { title?: string }[]).filter(({ title }) => title !== 'Sous chef');
+      return meanwhile.isBehind ? { ...read, items } : read;
+    };
+    const slow = { ...partner, jobs: { ...partner.jobs, create } };
+    return { ...slow, readAll: readAll as unknown as PartnerClient['readAll'] };
+  });
+  open.push(requisition('R-1'));
+  const now = Date.now.bind(Date);
+  onTestFinished(() => void vi.restoreAllMocks());
+  meanwhile.act = async () => {
+    meanwhile.act = async () => undefined;
+    meanwhile.isBehind = true;
+    clock.now += 200_000;
+    await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+    await expect(once('other')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 3 * GIVE_UP_MS);
+  };
+  await expect(once('stalled')).rejects.toMatchObject({ code: 'DEADLINE_PASSED' });
+  vi.restoreAllMocks();
+  expect(await rows()).toMatchObject([{ state: 'sent', attempt: 2 }]);
+  await expect(once('other')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  expect(await jobsOf('R-1')).toHaveLength(1);
+  meanwhile.isBehind = false;
+  expect(await run('other')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(await jobsOf('R-1')).toHaveLength(1);
 });
 
 test('a job whose values are refused keeps no other job’s values from being equal, and is told', async () => {

@@ -41,7 +41,9 @@ export async function requisitionWorld(
     clock,
     open,
     costCentreId,
+    once: (runId: string) => once(deps, runId),
     run: (runId: string) => runToEnd(deps, runId, clock),
+    rows: () => store.kysely.selectFrom('requisitions').selectAll().orderBy('requisition_id').execute(),
     /** Jobs that carry this requisition's id, by the partner's own list. */
     async jobsOf(id: string) {
       const { items } = await sandbox.partner.readAll(contract.jobs.list, {});
@@ -71,12 +73,15 @@ function tenantWith(reference: string, costCentreId: string, atOnce: number) {
   };
 }
 
+function once(deps: ActivityDeps, runId: string) {
+  return pushRecords(deps, { tenantId: 'acme', stream: 'requisitions', runId, full: false, begun: false });
+}
+
 /** As a worker would: again after each kill and each unknown outcome, when its time has come. */
 async function runToEnd(deps: ActivityDeps, runId: string, clock: { now: number }) {
   for (let tries = 0; tries < 6; tries += 1) {
     try {
-      const input = { tenantId: 'acme', stream: 'requisitions' as const, runId, full: false, begun: false };
-      return await pushRecords(deps, input);
+      return await once(deps, runId);
     } catch (error) {
       if (!(error instanceof Killed) && !isConnectorError(error)) throw error;
       clock.now += 2 * GIVE_UP_MS;
