@@ -60,15 +60,15 @@ export type InFlow = (jobCandidateId: string) => boolean | undefined;
 
 /**
  * The specification does not show the entries' fields (L5, L6). An entry that is unreadable or names no application may
- * be anybody, and so may everybody in a flow that is not shown.
+ * be anybody, and so may one that a list counts and does not show, and everybody in a flow that is not shown.
  */
 export async function readFlow(partner: PartnerClient, flow: number): Promise<InFlow> {
   const input = { params: { id: flow } };
   const shown = await ifShown(partner.readAll(contract.assessmentFlows.listCandidates, input));
   if (shown === undefined) return () => undefined;
-  const { items, unreadable } = shown;
+  const { items, unreadable, unshown = 0 } = shown;
   const applications = new Set(items.map(({ jobCandidateId }) => shownId(jobCandidateId)));
-  const isUnclear = unreadable.length > 0 || applications.has(undefined);
+  const isUnclear = unreadable.length > 0 || unshown > 0 || applications.has(undefined);
   return (id) => applications.has(id) || (isUnclear ? undefined : false);
 }
 
