@@ -220,6 +220,7 @@ function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned
 }
 
 const CONSENT_OVER = 'their consent at the hiring platform was withdrawn or has expired';
+const UNREAD = 'a candidate with their e-mail address or phone number cannot be read';
 const WITHOUT_CONSENT = 'the campaign shows no consent of theirs';
 
 /** Why a lead does not become a candidate until a person asks again. */
@@ -244,7 +245,7 @@ async function take(run: Run, planned: Planned): Promise<void> {
   const sinceRead = startClock();
   const { person, refusal, waits } = await knownOf(run, planned);
   if (waits !== undefined) {
-    if (before?.state === 'sent') await settleLead(run.deps.store, before, { state: 'absent' });
+    if (before?.state === 'sent' && waits !== UNREAD) await settleLead(run.deps.store, before, { state: 'absent' });
     return tell(run, lead, 'skipped', waits);
   }
   if (refusal !== undefined) {
@@ -262,6 +263,9 @@ async function concludeRequest({ deps }: Run, before: SourcedLeadRow | undefined
   await settleWrites(deps.store, before.write_id, person?.jobCandidateId === undefined ? 'absent' : 'done');
 }
 
+/** A candidate whom a search found cannot be read: they may be the lead. */
+type Found = Person | 'other' | 'unread' | undefined;
+
 interface Known {
   person?: Person;
   /** Why nothing is sent until a person asks again. */
@@ -273,6 +277,7 @@ interface Known {
 /** Finds out who the lead is at the partner, or why nothing may be sent for them. */
 async function knownOf(run: Run, { lead, before }: Planned): Promise<Known> {
   const known = await findPerson(run, lead);
+  if (known === 'unread') return { waits: UNREAD };
   const person = known === 'other' ? undefined : known;
   const isThere = person?.jobCandidateId !== undefined;
   await concludeRequest(run, before, person);
@@ -281,8 +286,7 @@ async function knownOf(run: Run, { lead, before }: Planned): Promise<Known> {
   if (before?.state === 'sent' && before.code === NO_APPLICATION) return { refusal: NO_APPLICATION };
   if (known === 'other') return { refusal: 'PHONE_OF_ANOTHER' };
   if (person === undefined) return lead.email === undefined ? { refusal: 'NO_EMAIL' } : {};
-  const candidate = { kind: 'candidate', id: person.id } as const;
-  if ((await stoppedAmong(run.deps.store, run.key.tenantId, [candidate]))(candidate)) return { waits: CONSENT_OVER };
+  if (await isStopped(run, person.id)) return { waits: CONSENT_OVER };
   // Write the consent first, so that nobody is in the job without it if this run crashes. It is valid without a job
   // too.
   return (await carryConsent(run, lead, person.id)) ? { person } : { refusal: NO_CONSENT };
@@ -296,6 +300,7 @@ async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefin
     return tell(run, lead, 'quarantined', 'a request got no answer, and no campaign shows them: check the job');
   if (leftMs(run, before, run.now) > 0) return waitFor(run, leftMs(run, before, run.now));
   const known = await findPerson(run, lead);
+  if (known === 'unread') return tell(run, lead, 'skipped', UNREAD);
   const person = known === 'other' ? undefined : known;
   await concludeRequest(run, before, person);
   if (person?.jobCandidateId !== undefined && !(await wasErased(run, lead, person)))
@@ -315,14 +320,13 @@ interface Person {
  * Finds the person by e-mail, else by phone. `other`: a candidate with this phone has another e-mail, so it may be
  * them.
  */
-async function findPerson(
-  run: Run,
-  { jobId, email, phone, phoneShown }: LeftLead,
-): Promise<Person | 'other' | undefined> {
+async function findPerson(run: Run, { jobId, email, phone, phoneShown }: LeftLead): Promise<Found> {
+  let isUnread = false;
   const search = async (query: { candidateEmail: string } | { phone: string }) => {
     const { partner } = run.connection;
     const filter = { ...query, includeJobApplicationDetails: true };
-    const { items } = await partner.readAll(contract.candidates.list, { query: filter });
+    const { items, unreadable } = await partner.readAll(contract.candidates.list, { query: filter });
+    isUnread ||= unreadable.length > 0;
     return items;
   };
   const personOf = (item: Awaited<ReturnType<typeof search>>[number]): Person => {
@@ -335,11 +339,13 @@ async function findPerson(
   const byEmail = email === undefined ? [] : await search({ candidateEmail: email });
   const same = byEmail.find((item) => emailOf(item.email) === email);
   if (same !== undefined) return personOf(same);
+  if (isUnread) return 'unread';
   if (phone === undefined) return undefined;
   const found = new Map<string, Person>();
   for (const written of new Set([phone, phoneShown ?? phone]))
     for (const item of await search({ phone: written }))
       if (phoneOf(item.phone, run.settings.country) === phone) found.set(String(item.id), personOf(item));
+  if (isUnread) return 'unread';
   const [one, ...others] = found.values();
   if (one === undefined) return undefined;
   return email === undefined && others.length === 0 && one.email !== '' ? one : 'other';
@@ -352,6 +358,12 @@ async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Pers
   if (person?.jobCandidateId !== undefined) ids.push({ kind: 'job-candidate', id: person.jobCandidateId });
   const isErased = await erasedOf(deps.store, key.tenantId, ids);
   return ids.some(isErased);
+}
+
+/** Whether the candidate's consent at the partner is over. */
+async function isStopped({ deps, key }: Run, candidateId: string): Promise<boolean> {
+  const candidate = { kind: 'candidate', id: candidateId } as const;
+  return (await stoppedAmong(deps.store, key.tenantId, [candidate]))(candidate);
 }
 
 /**
@@ -390,6 +402,10 @@ async function noteThere(
 ): Promise<void> {
   const { store } = run.deps;
   const isOurs = before?.state === 'sent';
+  if (await isStopped(run, there.id)) {
+    if (isOurs) await settleLead(store, before, { state: 'absent' });
+    return tell(run, lead, 'skipped', CONSENT_OVER);
+  }
   const hasConsent = await carryConsent(run, lead, there.id);
   const row = isOurs
     ? before
@@ -427,14 +443,19 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   // Somebody made the candidate between our look-up and this request, so the partner ignored all but the e-mail.
   const isRaced = person === undefined && data.isExisting === true;
   const known = data.jobCandidateId ? undefined : await findPerson(run, lead);
-  const jobCandidateId = data.jobCandidateId ?? (known === 'other' ? undefined : known?.jobCandidateId);
+  const jobCandidateId = data.jobCandidateId ?? (typeof known === 'object' ? known.jobCandidateId : undefined);
   if (jobCandidateId === undefined) {
     await settleLead(store, row, { state: 'sent', code: NO_APPLICATION });
     return waitFor(run, limits.giveUpMs);
   }
   await settleWrites(store, writeId, 'done');
   const id = String(data.id);
-  if (isRaced) return noteThere(run, { lead, before: row }, { id, email: '', jobCandidateId });
+  const there = { id, email: '', jobCandidateId };
+  if (isRaced && (await wasErased(run, lead, there))) {
+    await settleLead(store, row, { state: 'refused', code: 'ERASED' });
+    return tellRefused(run, lead, 'ERASED');
+  }
+  if (isRaced) return noteThere(run, { lead, before: row }, there);
   await settleLead(store, row, { state: 'done', candidate_id: id, job_candidate_id: jobCandidateId });
   tell(run, lead, 'created');
 }
