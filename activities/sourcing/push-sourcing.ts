@@ -2,7 +2,6 @@ import { type ConnectorError, isConnectorError, rejected } from '../../src/error
 import { holdOf } from '../../src/hire/holds.ts';
 import { isRefusedOfRecord } from '../../src/partner/client/read-answer.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { cleanEmail } from '../../src/partner/contract/shapes.ts';
 import { stoppedAmong } from '../../src/store/consents.ts';
 import { readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
@@ -13,21 +12,18 @@ import {
   readSentLeads,
   readSourcedLeads,
   refuseLead,
-  type SentLead,
   sendLead,
   settleLead,
   sourcedKey,
 } from '../../src/store/sourced-leads.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
-import type { Tenant } from '../../src/tenants/schema.ts';
-import { readText } from '../../src/values/transforms.ts';
 import { ownValues } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
-import { type Elapsed, guardFor, startClock } from '../hire/write-once.ts';
-import { ifShown } from '../invitations/ask-partner.ts';
+import { guardFor, startClock } from '../hire/write-once.ts';
 import {
   assertAnswered,
   assertFew,
+  assertOurs,
   type Credits,
   createFailures,
   creditsOf,
@@ -42,6 +38,7 @@ import {
   type Verdict,
   waitFor,
 } from '../push/push-context.ts';
+import { emailOf, type Lead, type LeftLead, phoneOf, readLeads, type Settings } from './read-leads.ts';
 
 /**
  * Makes the leads named by the tenant's rules candidates of a job, once per lead and job. For each lead it asks the
@@ -67,6 +64,7 @@ export async function pushSourcing(context: PushContext): Promise<void> {
   /** A lead about whom the partner refuses a call is told, and stops no other. */
   const each = (lead: LeadOfJob, work: () => Promise<void>) =>
     failures.tryOne(async () => {
+      await assertOurs(run);
       try {
         await work();
       } catch (error) {
@@ -88,7 +86,11 @@ export async function pushSourcing(context: PushContext): Promise<void> {
   await assertFew(run, { fresh, most: settings.atOnce, code: 'MASS_SOURCING', message });
   run.credits = await creditsOf(run, { code: NO_CREDITS, table: 'sourced_leads' });
   // Last, because a lead that never gets an answer would else be the one that is tried while credits are missing.
-  for (const one of [...news, ...planned.filter(isUnanswered)]) {
+  for (let rest = [...news, ...planned.filter(isUnanswered)]; rest.length > 0; rest = rest.slice(1)) {
+    const isOld = (rest[0]?.lead.sinceRead() ?? 0) > deps.limits.giveUpMs;
+    if (isOld) rest = await stillMeant(run, rest, failures);
+    const [one] = rest;
+    if (one === undefined) break;
     if (run.credits.mayTry) await each(one.lead, () => take(run, one));
     else tell(run, one.lead, 'held', 'the hiring platform has no credits for new candidates');
     beat();
@@ -97,24 +99,6 @@ export async function pushSourcing(context: PushContext): Promise<void> {
   failures.end();
   if (!isHeldBack(run)) await forgetAllowed(deps.store, key);
 }
-
-type Settings = NonNullable<Tenant['sourcing']>;
-
-/** A lead that a rule names; e-mail and phone are normalised for comparison. */
-interface Lead extends LeadOfJob {
-  campaignId: string;
-  firstName: string | undefined;
-  lastName: string | undefined;
-  email: string | undefined;
-  phone: string | undefined;
-  /** The phone number as the partner writes it. */
-  phoneShown: string | undefined;
-  /** The date of the lead's consent, `YYYY-MM-DD`. */
-  consentOn: string | undefined;
-}
-
-/** A lead known only from an unanswered request. Its contact details are missing if no campaign shows it any more. */
-type LeftLead = LeadOfJob & Partial<Contact>;
 
 interface Planned {
   lead: Lead;
@@ -138,75 +122,6 @@ function tell(run: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?: string)
   tellOf(run, `${lead.leadId} to job ${lead.jobId}`, kind, reason);
 }
 
-// Leads that the rules name.
-
-/** `left`: leads with an unanswered request that no rule names any more. */
-async function readLeads(context: PushContext, { rules, country }: Settings, sent: SentLead[], failures: Failures) {
-  const { deps, connection, key } = context;
-  const found = new Map<string, Lead>();
-  const shown = new Map<string, Contact>();
-  const ruled = Map.groupBy(rules, ({ on }) => on.campaign);
-  for (const campaignId of new Set([...ruled.keys(), ...sent.flatMap((one) => one.campaignId ?? [])])) {
-    const params = { campaignId: Number(campaignId) };
-    // A deleted campaign does not stop the others.
-    const read = await failures.tryOne(() =>
-      ifShown(connection.partner.readAll(contract.campaigns.listLeads, { params })),
-    );
-    if ('failed' in read) continue;
-    const { items, unreadable } = read.done ?? { items: [], unreadable: [] };
-    const some = ruled.get(campaignId) ?? [];
-    const reason = 'the hiring platform shows no such campaign; correct sourcing.rules';
-    if (read.done === undefined && some.length > 0) tellOf(context, `campaign ${campaignId}`, 'quarantined', reason);
-    for (const { id, index, reason } of unreadable)
-      tellOf(context, id ?? `lead ${index + 1} of campaign ${campaignId}`, 'quarantined', reason);
-    for (const item of items) shown.set(String(item.leadId), contactOf(item, country));
-    for (const { on, job: jobId } of some) {
-      const meant = items.filter(({ status }) => on.statuses?.includes(String(status ?? '')) ?? true);
-      for (const item of meant) {
-        const lead = { ...contactOf(item, country), leadId: String(item.leadId), jobId, campaignId };
-        if (!found.has(sourcedKey(lead))) found.set(sourcedKey(lead), lead);
-      }
-    }
-  }
-  const idOf = ({ leadId: id }: LeadOfJob): PersonId => ({ kind: 'lead', id });
-  const isErased = await erasedOf(deps.store, key.tenantId, [...found.values(), ...sent].map(idOf));
-  const left = sent.filter((one) => !isErased(idOf(one)) && !found.has(sourcedKey(one)));
-  return {
-    leads: [...found.values()].filter((lead) => !isErased(idOf(lead))),
-    left: left.map((one) => ({ ...one, ...shown.get(one.leadId) })),
-  };
-}
-
-type Contact = Omit<Lead, 'leadId' | 'jobId' | 'campaignId'>;
-
-/** The specification does not show the names of these fields (reading M1); the override fieldNames can rename them. */
-function contactOf(item: Readonly<Record<string, unknown>>, country: string | undefined): Contact {
-  const shown = (name: string): string | undefined => {
-    const value = item[name];
-    const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-    return text === '' ? undefined : text;
-  };
-  const [consent, phoneShown] = [shown('consentAt'), shown('phone')];
-  const instant = consent === undefined ? undefined : readText('instant', consent);
-  return {
-    firstName: shown('firstName'),
-    lastName: shown('lastName'),
-    email: emailOf(shown('email')),
-    phone: phoneOf(phoneShown, country),
-    phoneShown,
-    consentOn: instant?.slice(0, 10),
-  };
-}
-
-function emailOf(text: unknown): string | undefined {
-  return typeof text === 'string' && text.includes('@') ? cleanEmail(text).toLowerCase() : undefined;
-}
-
-/** The number in E.164; undefined if the text is no phone number. */
-function phoneOf(text: unknown, country: string | undefined): string | undefined {
-  return typeof text === 'string' ? readText('phone', text, { country }) : undefined;
-}
-
 /** Plans a request for a lead, or reports why none is needed. */
 function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned[] {
   const isRefused = before?.state === 'refused' || before?.code === NO_CONSENT;
@@ -221,6 +136,7 @@ function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned
 
 const CONSENT_OVER = 'their consent at the hiring platform was withdrawn or has expired';
 const UNREAD = 'a candidate with their e-mail address or phone number cannot be read';
+const NO_LONGER_MEANT = 'no rule means them any more';
 const WITHOUT_CONSENT = 'the campaign shows no consent of theirs';
 
 /** Why a lead does not become a candidate until a person asks again. */
@@ -237,12 +153,24 @@ function tellRefused(run: Run, lead: LeadOfJob, code: string | null): void {
   tell(run, lead, 'quarantined', reason);
 }
 
+/** Somebody may withdraw from a campaign, or be moved in it, while a long pass takes others. */
+async function stillMeant(run: Run, rest: readonly Planned[], failures: Failures): Promise<Planned[]> {
+  const campaignId = rest[0]?.lead.campaignId;
+  const rules = run.settings.rules.filter(({ on }) => on.campaign === campaignId);
+  const { leads } = await readLeads(run, { ...run.settings, rules }, [], failures);
+  const shown = new Map(leads.map((lead) => [sourcedKey(lead), lead]));
+  return rest.flatMap(({ lead, before }) => {
+    const now = lead.campaignId === campaignId ? shown.get(sourcedKey(lead)) : lead;
+    if (now?.consentOn !== undefined) return [{ lead: now, before }];
+    tell(run, lead, 'skipped', now === undefined ? NO_LONGER_MEANT : WITHOUT_CONSENT);
+    return [];
+  });
+}
+
 // Taking one lead.
 
 async function take(run: Run, planned: Planned): Promise<void> {
   const { lead, before } = planned;
-  // The guard measures the age of this lead's reading only, not the time spent on leads before it.
-  const sinceRead = startClock();
   const { person, refusal, waits } = await knownOf(run, planned);
   if (waits !== undefined) {
     if (before?.state === 'sent' && waits !== UNREAD) await settleLead(run.deps.store, before, { state: 'absent' });
@@ -254,7 +182,7 @@ async function take(run: Run, planned: Planned): Promise<void> {
   }
   if (person?.jobCandidateId !== undefined)
     return noteThere(run, planned, { ...person, jobCandidateId: person.jobCandidateId });
-  await add(run, planned, person, sinceRead);
+  await add(run, planned, person);
 }
 
 /** Settles the request that an earlier run sent for this lead. */
@@ -370,7 +298,11 @@ async function isStopped({ deps, key }: Run, candidateId: string): Promise<boole
  * Writes the date of consent unless the candidate shows one, which may be newer. Returns false if the partner refuses
  * it.
  */
-async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidateId: string): Promise<boolean> {
+async function carryConsent(
+  run: Run,
+  { leadId, consentOn, sinceRead = startClock() }: LeftLead,
+  candidateId: string,
+): Promise<boolean> {
   if (consentOn === undefined) return true;
   const { deps, key, connection, settings } = run;
   const { customField: customFieldId } = settings.consent;
@@ -385,8 +317,11 @@ async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidate
   const changes = newValues({ [customFieldId]: consentOn });
   const write = { target: 'lead', recordId: leadId, foreignId: candidateId, kind: 'update' as const, changes };
   const value = { customFieldId, ...entity, value: consentOn };
+  const { signal, beforeSend } = guardFor('add consent', deps.limits.giveUpMs, startClock(), sinceRead);
   try {
-    await noted(run, [{ ...write, sensitive: [] }], () => partner.customFieldValues.upsertBulk({ body: [value] }));
+    await noted(run, [{ ...write, sensitive: [] }], () =>
+      partner.customFieldValues.upsertBulk({ body: [value] }, { signal, beforeSend }),
+    );
     return true;
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
@@ -418,7 +353,7 @@ async function noteThere(
   else tellRefused(run, lead, NO_CONSENT);
 }
 
-async function add(run: Run, planned: Planned, person: Person | undefined, sinceRead: Elapsed): Promise<void> {
+async function add(run: Run, planned: Planned, person: Person | undefined): Promise<void> {
   const { lead, before } = planned;
   const { deps, key } = run;
   const { store, limits } = deps;
@@ -430,7 +365,7 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   const intent = { writeId, budgetMs: limits.giveUpMs };
   const row = await sendLead(store, key.tenantId, { ...lead, before }, intent);
   if (row === undefined) return settleWrites(store, writeId, 'absent');
-  const { signal, beforeSend } = guardFor('add candidate', limits.giveUpMs, clock, sinceRead);
+  const { signal, beforeSend } = guardFor('add candidate', limits.giveUpMs, clock, lead.sinceRead);
   const body = bodyOf(run, lead, person);
   const sent = await sendOnce(run, writeId, () =>
     run.connection.partner.candidates.add({ body }, { signal, beforeSend }),

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { saveConsents } from '../../../src/store/consents.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
+import { GIVE_UP_MS } from '../push-deps.ts';
 import { answered, CONSENT, sourcingWorld } from './sourcing-world.ts';
 
 test('a candidate who cannot be read may be the lead: nobody is sent until they can', async () => {
@@ -61,3 +62,51 @@ test.each([
     expect(await consentOf(id)).toBeUndefined();
   },
 );
+
+/** The leads' campaign shows no consent any more. */
+const withoutConsent = answered('campaigns.listLeads', (leads) => {
+  for (const one of leads) delete one['consentAt'];
+});
+
+test('a lead who withdraws while a slow pass takes others is not sent', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { once, lead, made, partnerSays } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'bob@example.com', consentAt: CONSENT });
+  partnerSays.change = (operation) => {
+    if (operation !== 'candidates.add') return;
+    vi.setSystemTime(Date.now() + 3 * GIVE_UP_MS);
+    partnerSays.change = withoutConsent;
+  };
+  expect(await once('one')).toMatchObject({ state: 'partial', counts: { created: 1, skipped: 1 } });
+  expect(await made()).toMatchObject({ people: 1, requests: 1 });
+});
+
+test('a run that stood still while another one worked sends nobody more', async () => {
+  const { once, lead, made, partnerSays, clock } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'bob@example.com', consentAt: CONSENT });
+  partnerSays.change = async (operation) => {
+    if (operation !== 'candidates.add') return;
+    partnerSays.change = withoutConsent;
+    clock.now += 200_000;
+    await once('other');
+  };
+  expect(await once('still')).toEqual({ state: 'superseded' });
+  expect(await made()).toMatchObject({ people: 1, requests: 1 });
+});
+
+test('a day of consent that was read too long ago is not written', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { once, run, lead, made, partnerSays, sandbox, consentOf } = await sourcingWorld();
+  const known = { candidate: { email: 'known@example.com', firstName: 'Known' } };
+  const { candidateId } = (await sandbox.control.act('addCandidate', known)) as { candidateId: number };
+  await lead({ email: 'known@example.com', consentAt: CONSENT });
+  partnerSays.change = (operation) => {
+    if (operation === 'customFieldValues.list') vi.setSystemTime(Date.now() + 3 * GIVE_UP_MS);
+  };
+  await expect(once('one')).rejects.toMatchObject({ code: 'DEADLINE_PASSED' });
+  partnerSays.change = () => undefined;
+  expect([await consentOf(String(candidateId)), (await made()).requests]).toEqual([undefined, 0]);
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+});
