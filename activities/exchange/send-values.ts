@@ -6,6 +6,7 @@ import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/
 import { contract } from '../../src/partner/contract/index.ts';
 import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import { ownValues } from '../fields/custom-fields.ts';
+import { writeValues } from '../fields/write-values.ts';
 import type { SendGuard } from '../hire/write-once.ts';
 import type { ExchangeContext } from './read-sides.ts';
 
@@ -113,17 +114,8 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
     const only = some.length === 1 && some[0]?.value.value === null ? some[0] : undefined;
     if (only !== undefined && takesNoNull.has(partner)) return attempt(() => deleteValue(context, only));
     const sent = await attempt(async () => {
-      const { data } = await partner.customFieldValues.upsertBulk({ body }, options);
-      const missed = leftOut(some, data);
-      if (missed.length > 0 && some.length === 1)
-        throw new ConnectorError({
-          code: 'VALUE_NOT_LISTED',
-          action: 'unknown',
-          message:
-            'The hiring platform accepted a value of a custom field, and its answer lists other values. The value is ' +
-            'read again before anything is sent.',
-        });
-      left.push(...missed);
+      const missed = new Set(await writeValues(partner, body, options));
+      left.push(...some.filter(({ value }) => missed.has(value)));
     });
     if (!('code' in sent) || only === undefined) return sent;
     const deleted = await attempt(() => deleteValue(context, only));
@@ -135,18 +127,6 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
   const others = entries.filter((one) => !isDeleted(one));
   await sendApart(others, send, note);
   for (const one of left) note(one, await send([one]));
-}
-
-/**
- * Entries that an answer which lists values by field and entity does not list: the partner may have passed them over
- * (F3, F12). An answer that lists none, or says less of them, tells nothing.
- */
-function leftOut(entries: readonly Entry[], answered: readonly unknown[]): Entry[] {
-  const listed = answered as readonly { customFieldId?: unknown; entityId?: unknown }[];
-  const isNamed = (one: (typeof listed)[number]): boolean => Boolean(one?.customFieldId) && Boolean(one?.entityId);
-  if (listed.length === 0 || !listed.every(isNamed)) return [];
-  const written = new Set(listed.map((one) => `${String(one.customFieldId)} ${String(one.entityId)}`));
-  return entries.filter(({ value }) => !written.has(`${value.customFieldId} ${value.entityId}`));
 }
 
 /**

@@ -17,6 +17,7 @@ import { readStreamState, type StreamKey } from '../../src/store/streams.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
+import { NOT_LISTED, writeValues } from '../fields/write-values.ts';
 import { outcomeUnknown } from '../hire/write-once.ts';
 import { stopAt } from '../streams/reading.ts';
 
@@ -127,12 +128,18 @@ export async function notedValues(
   values: readonly CustomFieldValueInput[],
 ): Promise<void> {
   await noted(context, writes, async () => {
+    const { partner } = context.connection;
     for (const body of batchesOf(values, MOST_VALUES))
-      await context.connection.partner.customFieldValues.upsertBulk({ body });
+      for (const one of await writeValues(partner, body)) await writeValues(partner, [one]);
   });
 }
 
 export const SUPERSEDED = 'RUN_SUPERSEDED';
+
+/** Whether the other side blames the values that were sent, or passes over one of them. */
+export function isOfValues({ action, code }: ConnectorError): boolean {
+  return action === 'reject' || code === NOT_LISTED;
+}
 
 /** After so many failures in a row, the other side is to blame and not the records. */
 const MOST_FAILURES = 3;
@@ -149,7 +156,7 @@ export function createFailures() {
   const failures = {
     /**
      * Sends records together; if the whole request is refused or fails, each alone, so that one spoils no others.
-     * `refused` takes those that are refused alone.
+     * `refused` takes those that are refused, or passed over, alone.
      */
     async sendApart<One>(
       all: readonly One[],
@@ -160,14 +167,14 @@ export function createFailures() {
         try {
           await send([one]);
         } catch (error) {
-          if (!isConnectorError(error) || error.action !== 'reject') throw error;
+          if (!isConnectorError(error) || !isOfValues(error)) throw error;
           refused(one, error);
         }
       };
       try {
         if (all.length > 0) await send(all);
       } catch (error) {
-        if (!isConnectorError(error) || (error.action !== 'reject' && error.action !== 'retry')) throw error;
+        if (!isConnectorError(error) || (!isOfValues(error) && error.action !== 'retry')) throw error;
         for (const one of all) await failures.tryOne(() => aloneOf(one));
       }
     },

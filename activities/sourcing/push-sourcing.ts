@@ -18,6 +18,7 @@ import {
 } from '../../src/store/sourced-leads.ts';
 import { forgetAllowed } from '../../src/store/streams.ts';
 import { ownValues } from '../fields/custom-fields.ts';
+import { writeValues } from '../fields/write-values.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { guardFor, startClock } from '../hire/write-once.ts';
 import {
@@ -29,6 +30,7 @@ import {
   creditsOf,
   type Failures,
   isHeldBack,
+  isOfValues,
   leftMs,
   noted,
   originOf,
@@ -319,12 +321,10 @@ async function carryConsent(
   const value = { customFieldId, ...entity, value: consentOn };
   const { signal, beforeSend } = guardFor('add consent', deps.limits.giveUpMs, startClock(), sinceRead);
   try {
-    await noted(run, [{ ...write, sensitive: [] }], () =>
-      partner.customFieldValues.upsertBulk({ body: [value] }, { signal, beforeSend }),
-    );
+    await noted(run, [{ ...write, sensitive: [] }], () => writeValues(partner, [value], { signal, beforeSend }));
     return true;
   } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    if (!isConnectorError(error) || !isOfValues(error)) throw error;
     return false;
   }
 }

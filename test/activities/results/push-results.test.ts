@@ -153,6 +153,35 @@ test('a person whose values are always answered with an error keeps no other fro
   expect(await shown(trio[0])).toEqual([50, undefined]);
 });
 
+test.each([
+  ['once', 1, 3, { updated: 3 }],
+  ['each time', 9, 6, { updated: 2, quarantined: 1 }],
+])(
+  'a value that a bulk answer passes over %s is sent by itself, and told while it is',
+  async (_, most, writes, counts) => {
+    const { run, interview, shown, calls, trio, store, sandbox, partnerSays } = await resultsWorld();
+    for (const [n, person] of trio.entries()) await interview(person, 50 + n);
+    const [{ candidateId, id }] = trio;
+    let passed = 0;
+    partnerSays.change = async (operation, answer) => {
+      if (operation !== WRITE || passed === most) return;
+      const { body } = answer as { body: { data: { entityId: unknown }[]; errors?: object[] } };
+      const data = body.data.filter(({ entityId }) => String(entityId) !== String(candidateId));
+      if (data.length === body.data.length) return;
+      passed += 1;
+      const params = { entityType: 'candidate' as const, entityId: String(candidateId) };
+      await sandbox.partner.customFieldValues.removeByEntity({ params });
+      Object.assign(body, { data, ...(data.length > 0 ? {} : { errors: [{ index: 0 }] }) });
+    };
+    expect(await run('one')).toMatchObject({ state: most === 1 ? 'done' : 'partial', counts });
+    expect((await Promise.all(trio.map(shown))).map(([score]) => score)).toEqual([most === 1 ? 50 : undefined, 51, 52]);
+    expect(await calls(WRITE)).toBe(writes);
+    const told = (await readQuarantine(store, key)).map(({ record_key, reason }) => [record_key, reason]);
+    const reason = expect.stringContaining('VALUE_NOT_LISTED') as string;
+    expect(told).toEqual(most === 1 ? [] : [[String(id), reason]]);
+  },
+);
+
 test('an assessment whose list is always answered with an error keeps back no result of another rule', async () => {
   const { run, interview, shown, trio, sandbox, flow, one } = await resultsWorld();
   await interview(trio[0], 71);

@@ -110,3 +110,19 @@ test('a day of consent that was read too long ago is not written', async () => {
   expect([await consentOf(String(candidateId)), (await made()).requests]).toEqual([undefined, 0]);
   expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
 });
+
+test('whose day of consent a bulk answer passes over is not brought into the job, and is told', async () => {
+  const { run, lead, made, partnerSays, sandbox, rows } = await sourcingWorld();
+  const known = { candidate: { email: 'known@example.com', firstName: 'Known' } };
+  const { candidateId } = (await sandbox.control.act('addCandidate', known)) as { candidateId: number };
+  await lead({ email: 'known@example.com', consentAt: CONSENT });
+  const params = { entityType: 'candidate' as const, entityId: String(candidateId) };
+  partnerSays.change = async (operation, answer) => {
+    if (operation !== 'customFieldValues.upsertBulk') return;
+    await sandbox.partner.customFieldValues.removeByEntity({ params });
+    Object.assign((answer as { body: object }).body, { data: [], errors: [{ index: 0 }] });
+  };
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 0, quarantined: 1 } });
+  expect((await made()).requests).toBe(0);
+  expect(await rows()).toMatchObject([{ state: 'refused', code: 'CONSENT_REFUSED' }]);
+});
