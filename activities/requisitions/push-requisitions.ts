@@ -10,8 +10,8 @@ import type { Job, JobInput } from '../../src/partner/contract/jobs.ts';
 import { instantOf } from '../../src/partner/contract/shapes.ts';
 import { mappedTargets, missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
-import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { openHold, readHold } from '../../src/store/holds.ts';
+import { readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { closeHold, openHold, readHold } from '../../src/store/holds.ts';
 import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/jobs.ts';
 import { batchesOf } from '../../src/store/open-store.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
@@ -38,7 +38,8 @@ import {
 } from '../push/push-context.ts';
 
 /**
- * Handles every open requisition and its job. A job made before a crash is found again through the store or the list.
+ * Handles every open requisition and its job. A job made before a crash is found again through the store or the list,
+ * also if its position has closed since.
  */
 export async function pushRequisitions(context: PushContext): Promise<void> {
   const { requisitions } = context.connection.hris;
@@ -47,14 +48,21 @@ export async function pushRequisitions(context: PushContext): Promise<void> {
   const open = await requisitions.listOpen(AbortSignal.timeout(60_000));
   const run = await openRun(context);
   await assertFewNew(run, open);
-  const pushed: [Requisition, Pushed][] = [];
-  for (const requisition of open) {
+  const pushed: [Pick<Requisition, 'id'>, Pushed][] = [];
+  const handle = async (requisition: Pick<Requisition, 'id'>, work: () => Promise<Pushed>): Promise<void> => {
     await assertOurs(run);
-    const one = await pushRequisition(run, requisition);
+    const one = await work();
     if (one.kind === 'waiting') waitFor(run, one.waitMs);
     pushed.push([requisition, one]);
     run.beat();
-  }
+  };
+  const ids = new Set(open.map(({ id }) => id));
+  const isLeft = (row: RequisitionRow) =>
+    (row.state === 'sent' || row.state === 'held') && !ids.has(row.requisition_id);
+  // First, because a question about one of them keeps others from being asked.
+  for (const row of [...run.rows.values()].filter(isLeft))
+    await handle({ id: row.requisition_id }, () => settleClosed(run, row));
+  for (const requisition of open) await handle(requisition, () => pushRequisition(run, requisition));
   const changes = pushed.flatMap(([, one]) => changesOf(one));
   const refused = await writeValues(run, changes);
   assertAnswered(run, 'A job was asked for');
@@ -214,11 +222,7 @@ async function pushRequisition(run: RequisitionRun, requisition: Requisition): P
   const { id } = requisition;
   const row = run.rows.get(id);
   const seen = findJob(run.jobs, run.settings.reference, id);
-  if (seen.kind === 'many')
-    return {
-      kind: 'quarantined',
-      reason: `jobs ${seen.jobIds.join(' and ')} carry its id: take it out of all but one`,
-    };
+  if (seen.kind === 'many') return { kind: 'quarantined', reason: carriedBy(seen.jobIds) };
   const wanted = wantedJob(requisition, run.mapping, run.settings, run.defined);
   const job = seen.kind === 'one' ? seen.job : run.jobs.find((one) => one.id === row?.job_id);
   if (job !== undefined) return known(run, id, { wanted, job, row });
@@ -229,6 +233,10 @@ async function pushRequisition(run: RequisitionRun, requisition: Requisition): P
   return row?.state === 'held' ? takeAnswer(run, wanted, row) : create(run, wanted, row);
 }
 
+function carriedBy(jobIds: readonly string[]): string {
+  return `jobs ${jobIds.join(' and ')} carry its id: take it out of all but one`;
+}
+
 async function known(
   run: RequisitionRun,
   requisitionId: string,
@@ -236,27 +244,76 @@ async function known(
 ): Promise<Pushed> {
   if (row?.state !== 'created' || row.job_id !== job.id)
     await linkRequisition(run.deps.store, { tenant_id: run.key.tenantId, requisition_id: requisitionId }, job.id);
+  if (row?.state === 'sent' || row?.state === 'held') await concludeRequest(run, row, 'done');
   if ('reason' in wanted) return { kind: 'quarantined', reason: wanted.reason };
   return { kind: 'known', wanted, job, isNew: row?.run_id === run.runId };
 }
 
 /** Settles a request without an answer: its job is found, or missing after the deadline, or a person must tell. */
 async function settleSent(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
-  const { settings, now } = run;
-  const waitMs = leftMs(run, row, now);
-  if (waitMs > 0) return { kind: 'waiting', waitMs };
+  const looked = await lookAgain(run, row, wanted.fields['title']);
+  if ('waitMs' in looked) return { kind: 'waiting', ...looked };
+  if ('job' in looked) return known(run, wanted.id, { wanted, job: looked.job, row });
+  return looked.isUnclear ? ask(run, row, looked.jobIds) : createAgain(run, wanted, row);
+}
+
+type Looked = { waitMs: number } | { job: ListedJob } | { isUnclear: boolean; jobIds: string[] };
+
+/** Looks for the job of a request without an answer, once its deadline has passed. */
+async function lookAgain(run: RequisitionRun, row: RequisitionRow, title?: FieldValue): Promise<Looked> {
+  const waitMs = leftMs(run, row, run.now);
+  if (waitMs > 0) return { waitMs };
   // A list that loses a job and gains one while it is read may miss another: two readings must. In one that shows fewer
   // jobs than it counts, the one sought may be missing for good.
   const { jobs, unshown } = await readJobs(run.connection, run.defined);
-  const seen = findJob(jobs, settings.reference, wanted.id);
-  if (seen.kind === 'one') return known(run, wanted.id, { wanted, job: seen.job, row });
-  const jobIds = mayBeOurs([...run.jobs, ...jobs], settings.reference, row.sent_at ?? 0);
-  return jobIds.length > 0 || unshown > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
+  const seen = findJob(jobs, run.settings.reference, row.requisition_id);
+  if (seen.kind === 'one') return { job: seen.job };
+  const jobIds = mayBeOurs(run, [...run.jobs, ...jobs], row, title);
+  return { isUnclear: jobIds.length > 0 || unshown > 0, jobIds };
+}
+
+/** Settles a request whose position has closed: its job is linked if it is found, and none is made. */
+async function settleClosed(run: RequisitionRun, row: RequisitionRow): Promise<Pushed> {
+  const { store } = run.deps;
+  const { requisition_id: id, hold_id: holdId } = row;
+  const closed = { reason: 'its position has closed' };
+  const link = async (job: ListedJob): Promise<Pushed> => {
+    await known(run, id, { wanted: closed, job, row });
+    return { kind: 'settled' };
+  };
+  const { answer, jobId } = await answerOf(run, row);
+  if (holdId !== null) await closeHold(store, holdId);
+  const seen = findJob(run.jobs, run.settings.reference, id);
+  if (seen.kind === 'many') return { kind: 'quarantined', reason: carriedBy(seen.jobIds) };
+  if (seen.kind === 'one') return link(seen.job);
+  if (answer === 'dismiss') return dismiss(run, row);
+  const linked = answer === 'link-job' ? await linkNamed(run, closed, row, jobId) : undefined;
+  if (linked !== undefined) return linked.kind === 'held' ? linked : { kind: 'settled' };
+  const looked: Looked = answer === 'create-job' ? { isUnclear: false, jobIds: [] } : await lookAgain(run, row);
+  if ('waitMs' in looked) return { kind: 'waiting', ...looked };
+  if ('job' in looked) return link(looked.job);
+  if (!looked.isUnclear) return settleAbsent(run, row);
+  if (row.state === 'held') await settleRequisition(store, row, { state: 'held', hold_id: null });
+  const which = looked.jobIds.length === 0 ? '' : `, and may have made job ${looked.jobIds.join(' or ')}`;
+  const reason = `${closed.reason}, and the request for its job got no answer${which}: look in the hiring platform`;
+  return { kind: 'quarantined', reason };
 }
 
 async function createAgain(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
-  await settleRequisition(run.deps.store, row, { state: 'absent' });
+  await settleAbsent(run, row);
   return create(run, wanted, { ...row, state: 'absent' });
+}
+
+async function settleAbsent(run: RequisitionRun, row: RequisitionRow): Promise<Pushed> {
+  await settleRequisition(run.deps.store, row, { state: 'absent' });
+  await concludeRequest(run, row, 'absent');
+  return { kind: 'settled' };
+}
+
+/** Settles the note of a request that got no answer. */
+async function concludeRequest({ deps, key }: RequisitionRun, row: RequisitionRow, outcome: 'done' | 'absent') {
+  for (const { kind, record_id: id, batch_id: batchId } of await readOpenWrites(deps.store, key.tenantId, 'job'))
+    if (kind === 'create' && id === row.requisition_id) await settleWrites(deps.store, batchId, outcome);
 }
 
 /** A tenant has one open question at a time; the others wait their turn. */
@@ -271,28 +328,47 @@ async function ask({ deps, key }: RequisitionRun, row: RequisitionRow, jobIds: s
   return { kind: 'held', reason: 'a person must decide whether its job was created' };
 }
 
-async function takeAnswer(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
-  const { store } = run.deps;
-  const hold = row.hold_id === null ? undefined : await readHold(store, row.hold_id);
+/** What a person answered about the request, if anything. */
+async function answerOf({ deps }: RequisitionRun, { hold_id: holdId }: RequisitionRow) {
+  const hold = holdId === null ? undefined : await readHold(deps.store, holdId);
   const [jobId = ''] = JSON.parse(hold?.answer_arguments ?? '[]') as string[];
-  if (hold?.answer === 'link-job') return linkNamed(run, wanted, row, jobId);
-  if (hold?.answer === 'create-job') return createAgain(run, wanted, row);
-  if (hold?.answer === 'retry') return settleSent(run, wanted, row);
-  if (hold?.answer !== 'dismiss') return ask(run, row, mayBeOurs(run.jobs, run.settings.reference, row.sent_at ?? 0));
-  await settleRequisition(store, row, { state: 'dismissed' });
+  return { answer: hold?.answer, jobId };
+}
+
+async function takeAnswer(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
+  const { answer, jobId } = await answerOf(run, row);
+  if (answer === 'link-job') return linkNamed(run, wanted, row, jobId);
+  if (answer === 'create-job') return createAgain(run, wanted, row);
+  if (answer === 'retry') return settleSent(run, wanted, row);
+  if (answer === 'dismiss') return dismiss(run, row);
+  return ask(run, row, mayBeOurs(run, run.jobs, row, wanted.fields['title']));
+}
+
+async function dismiss(run: RequisitionRun, row: RequisitionRow): Promise<Pushed> {
+  await settleRequisition(run.deps.store, row, { state: 'dismissed' });
   return { kind: 'settled' };
 }
 
-async function linkNamed(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow, jobId: string): Promise<Pushed> {
-  const job = run.jobs.find(({ id }) => id === jobId);
+async function linkNamed(
+  run: RequisitionRun,
+  wanted: WantedJob | { reason: string },
+  row: RequisitionRow,
+  jobId: string,
+): Promise<Pushed> {
+  const { requisition_id: id } = row;
+  const job = run.jobs.find((one) => one.id === jobId);
   const shown = job?.values.get(run.settings.reference) ?? '';
-  const isShared = [...run.rows.values()].some((one) => one.job_id === jobId && one.requisition_id !== wanted.id);
-  const isTaken = job !== undefined && (isShared || (shown !== '' && shown !== wanted.id));
-  if (job !== undefined && !isTaken) return known(run, wanted.id, { wanted, job, row });
+  const isTaken = job !== undefined && (isLinked(run, jobId, id) || (shown !== '' && shown !== id));
+  if (job !== undefined && !isTaken) return known(run, id, { wanted, job, row });
   await settleRequisition(run.deps.store, row, { state: 'held', hold_id: null });
   const named = `job ${jobId}, which a person named`;
   const reason = isTaken ? `${named}, belongs to another requisition` : `the hiring platform lists no ${named}`;
   return { kind: 'held', reason };
+}
+
+/** Whether another requisition than this one has the job. */
+function isLinked({ rows }: RequisitionRun, jobId: string, requisitionId: string): boolean {
+  return [...rows.values()].some((one) => one.job_id === jobId && one.requisition_id !== requisitionId);
 }
 
 /**
@@ -400,12 +476,15 @@ const SKEW_MS = 3_600_000;
 
 /**
  * Jobs that a request without an answer may have made: created since then, and not showing which requisition they are
- * for.
+ * for. One that shows an empty id also counts if it has this title and no other requisition has it.
  */
-function mayBeOurs(jobs: readonly ListedJob[], reference: string, sentAt: number): string[] {
-  const possible = jobs.filter(
-    ({ values, createdAt = Number.POSITIVE_INFINITY }) => !values.has(reference) && createdAt >= sentAt - SKEW_MS,
-  );
+function mayBeOurs(run: RequisitionRun, jobs: readonly ListedJob[], row: RequisitionRow, title?: FieldValue): string[] {
+  const { reference } = run.settings;
+  const isEmpty = ({ id, fields, values }: ListedJob): boolean =>
+    (values.get(reference) ?? '') === '' && fields['title'] === title && !isLinked(run, id, row.requisition_id);
+  const isSilent = (job: ListedJob): boolean => !job.values.has(reference) || isEmpty(job);
+  const since = (row.sent_at ?? 0) - SKEW_MS;
+  const possible = jobs.filter((job) => (job.createdAt ?? Number.POSITIVE_INFINITY) >= since && isSilent(job));
   return [...new Set(possible.map(({ id }) => id))];
 }
 

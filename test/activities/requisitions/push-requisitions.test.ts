@@ -345,6 +345,65 @@ test.each([
   expect(await jobsOf('R-1')).toHaveLength(jobs);
 });
 
+test('a job that was asked for without an answer is linked, although its position has closed', async () => {
+  const { open, once, rows, jobsOf, sandbox, store } = await requisitionWorld();
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  open.splice(0);
+  expect(await once('one')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+  const [job] = await jobsOf('R-1');
+  expect(await rows()).toMatchObject([{ state: 'created', job_id: String(job?.id) }]);
+  expect(await listWrites(store, { tenantId: 'acme', target: 'job' })).toMatchObject([{ outcome: 'done' }]);
+});
+
+test('a request that never left is settled after its deadline, although its position has closed', async () => {
+  const { open, once, run, rows, jobsOf, points, clock, store } = await requisitionWorld();
+  open.push(requisition('R-1'));
+  points.die('jobs.create/before');
+  await expect(once('one')).rejects.toThrow('jobs.create/before');
+  open.splice(0);
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  clock.now += 2 * GIVE_UP_MS;
+  expect(await once('one')).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+  expect([(await rows())[0]?.state, await jobsOf('R-1')]).toEqual(['absent', []]);
+  expect(await listWrites(store, { tenantId: 'acme', target: 'job' })).toMatchObject([{ outcome: 'absent' }]);
+  open.push(requisition('R-1'));
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 1 } });
+});
+
+test.each([
+  ['nothing', 'held', { state: 'partial', counts: { quarantined: 1 } }],
+  ['link-job', 'created', { state: 'done', counts: { unchanged: 1 } }],
+  ['create-job', 'absent', { state: 'done', counts: { unchanged: 1 } }],
+  ['dismiss', 'dismissed', { state: 'done', counts: { unchanged: 1 } }],
+])('a question about a position that closes is closed, whose answer was: %s', async (answer, state, ended) => {
+  const { open, run, rows, jobsOf, sandbox, store } = await requisitionWorld(hiding);
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  await run('one');
+  const [hold] = await listHolds(store, { tenantId: 'acme' });
+  const given = answer === 'link-job' ? [String((await jobsOf('R-1'))[0]?.id)] : [];
+  if (answer !== 'nothing') await answerHold(store, hold?.hold_id ?? '', { answer, arguments: given, by: 'ada' });
+  open.splice(0);
+  expect(await run('two')).toMatchObject(ended);
+  expect(await rows()).toMatchObject([{ state, hold_id: null }]);
+  expect(await listHolds(store, { tenantId: 'acme' })).toEqual([]);
+  expect(await jobsOf('R-1')).toHaveLength(1);
+});
+
+test('a job that shows an empty requisition may be ours if it has its title: a person is asked', async () => {
+  const { open, run, sandbox, store } = await requisitionWorld((partner) =>
+    spelling(partner, (value) => (String(value).startsWith('R-') ? '' : value)),
+  );
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  expect(await run('one')).toMatchObject({ counts: { held: 1 } });
+  const { items } = await sandbox.partner.readAll(contract.jobs.list, {});
+  expect(items.filter(({ title }) => title === 'Sous chef')).toHaveLength(1);
+  expect(await listHolds(store, { tenantId: 'acme' })).toMatchObject([{ code: 'REQUISITION_UNKNOWN' }]);
+});
+
 test('a person says so too where the times of jobs are seconds', async () => {
   const { open, run, jobsOf, sandbox, store, clock } = await requisitionWorld(hiding);
   // Near the partner's own, so that a moment in seconds is not later than one in milliseconds.
