@@ -28,7 +28,7 @@ import { hasOtherName, isStranger, readEmployee, readFindings } from '../hire/re
 import { readSources, type Sources } from '../hire/read-sources.ts';
 import { nameEmployee } from '../hire/unique-names.ts';
 import { employeeReference, type HireContext, newValues, sensitiveFields } from '../hire/with-hire.ts';
-import { outcomeUnknown, writeOnce } from '../hire/write-once.ts';
+import { guardFor, outcomeUnknown, startClock, writeOnce } from '../hire/write-once.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import {
   assertAnswered,
@@ -43,8 +43,6 @@ import {
   type Verdict,
   waitFor,
 } from '../push/push-context.ts';
-
-const CALL_MS = 30_000;
 
 interface AccountRun extends PushContext {
   hints: readonly Hint[];
@@ -402,7 +400,7 @@ function writeOf(
 }
 
 /** Ends the step once the account was read back. Reactivates the account of a person who came back. */
-async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew }: Made): Promise<void> {
+async function see(taken: Taken, { fields, mapping, sinceRead }: Sources, { account, isNew }: Made): Promise<void> {
   const { key, run, account: to } = taken;
   const { deps } = run;
   const { destination, jobCandidateId } = key;
@@ -427,8 +425,10 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
       ...writeOf(taken, { kind: 'update', changes: newValues(fields), sensitive }),
       foreignId: account.id,
     };
-    const send = () => rehire(account, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
-    await noted(run, [write], send);
+    // Somebody who left meanwhile is not to get their account back.
+    await assertOurs(run);
+    const { signal, beforeSend } = guardFor('reactivate account', deps.limits.giveUpMs, startClock(), sinceRead);
+    await noted(run, [write], () => rehire(account, fields, { signal, beforeSend }));
   }
   await settle(taken, { state: 'done', account_id: account.id }, isNew ? 'created' : 'updated');
 }

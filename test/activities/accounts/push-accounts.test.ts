@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { explainRecord } from '../../../src/operator/explain.ts';
 import { readHire } from '../../../src/operator/hires.ts';
 import type { OpenTenant } from '../../../src/operator/open-tenant.ts';
@@ -177,9 +177,10 @@ test('an id that the question did not show is linked only to the same name, or o
   expect(await steps()).toMatchObject([{ state: 'done', account_id: stranger }]);
 });
 
-test('a person who is hired again keeps the account, which is made active', async () => {
-  const { run, users, directory, applyFor, begin, employOnce, answerAs, finish, refOf, steps, store } =
-    await accountWorld();
+/** A person whose account was made inactive, and who was hired again. */
+async function hiredAgain() {
+  const world = await accountWorld();
+  const { run, users, directory, applyFor, begin, employOnce, answerAs, finish, refOf } = world;
   await run('one');
   const [account] = users();
   directory.users.set(account?.id ?? '', { ...(account as NonNullable<typeof account>), active: false });
@@ -187,11 +188,33 @@ test('a person who is hired again keeps the account, which is made active', asyn
   await answerAs(await refOf(second), await employOnce(second), 'new-employment');
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
   await finish(second);
+  return { ...world, account };
+}
+
+test('a person who is hired again keeps the account, which is made active', async () => {
+  const { run, users, steps, store, account } = await hiredAgain();
   expect(await run('two')).toMatchObject({ state: 'done', counts: { updated: 1, created: 0 } });
   expect(users()).toMatchObject([{ id: account?.id, active: true }]);
   expect((await steps()).map(({ account_id: of }) => of)).toEqual([account?.id, account?.id]);
   const noted = await listWrites(store, { tenantId: 'acme', target: 'account:directory' });
   expect(noted.map(({ kind, outcome }) => `${kind} ${outcome}`).toSorted()).toEqual(['create done', 'update done']);
+});
+
+test.each([
+  ['stood still for too long', 'DEADLINE_PASSED'],
+  ['was taken over by another', 'RUN_SUPERSEDED'],
+])('a run that %s makes no account active', async (_what, code) => {
+  const { once, users, store, proxy } = await hiredAgain();
+  const now = Date.now.bind(Date);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const stall = async () => vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+  const other = () => store.kysely.updateTable('streams').set({ run_id: 'other' }).where('stream', '=', 'accounts');
+  const meanwhile = code === 'DEADLINE_PASSED' ? stall : () => other().execute();
+  const struck = proxy.strike({ kind: 'meanwhile', on: ({ method }) => method === 'GET', meanwhile });
+  const ended = await once('two').catch((error: unknown) => error);
+  await struck;
+  expect(ended).toMatchObject(code === 'DEADLINE_PASSED' ? { code } : { state: 'superseded' });
+  expect(users()).toMatchObject([{ active: false }]);
 });
 
 test.each(['made', 'linked by a person'])(
