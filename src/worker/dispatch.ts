@@ -110,7 +110,7 @@ const ofHris: Dispatch = { streams: { employees: 'employeeId', employment: 'empl
 export interface HintSender {
   store: Store;
   signalHire: SignalHire;
-  reconciles: Coalesced;
+  reconciles: Requests;
   /** Whether a stage starts hires for this tenant. */
   isHiringStage: (tenantId: string, stageId: string) => Promise<boolean>;
 }
@@ -227,37 +227,67 @@ function jobCandidateIdsOf({ ids }: LeasedDelivery): string[] {
   return (ids['jobCandidateId'] ?? []).filter(isSafeId);
 }
 
+interface Requests {
+  /**
+   * Resolves once the request was accepted, or is owed because it came too early: `onOwed` then gets a promise of a
+   * request that begins later. Both reject if the request fails; who still needs it must ask again.
+   */
+  ask(key: string, onOwed?: (paid: Promise<void>) => void): Promise<void>;
+}
+
 /** Limits repeated requests to one per key and time span. */
-interface Coalesced {
-  ask(key: string): Promise<void>;
+export interface Coalesced extends Requests {
   /** Makes the requests that came too early, once they are allowed; with `all`, at once. */
   payOwed(all?: boolean): Promise<void>;
   isOwing(): boolean;
 }
 
+interface LatestRequest {
+  at: number;
+  underWay: Promise<void> | undefined;
+  failed: boolean;
+}
+
 export function createCoalesced(request: (key: string) => Promise<void>, gapMs: number): Coalesced {
-  const askedAt = new Map<string, number>();
+  const latest = new Map<string, LatestRequest>();
   // Keys asked for again within the gap: the request before may have looked too early for them.
-  const owed = new Set<string>();
-  const isDue = (key: string): boolean => (askedAt.get(key) ?? Number.NEGATIVE_INFINITY) + gapMs <= performance.now();
+  const owed = new Map<string, PromiseWithResolvers<void>>();
+  const isDue = (key: string): boolean =>
+    (latest.get(key)?.at ?? Number.NEGATIVE_INFINITY) + gapMs <= performance.now();
+  const owe = (key: string): Promise<void> => {
+    const debt = owed.get(key) ?? Promise.withResolvers<void>();
+    debt.promise.catch(() => undefined); // it may be that nobody waits for it
+    owed.set(key, debt);
+    return debt.promise;
+  };
   const trigger = async (key: string): Promise<void> => {
-    askedAt.set(key, performance.now());
     // Clear it before the request, so that a call during the request is owed another one.
-    const wasOwed = owed.delete(key);
+    const debt = owed.get(key);
+    owed.delete(key);
+    const sent: LatestRequest = { at: performance.now(), underWay: request(key), failed: false };
+    latest.set(key, sent);
     try {
-      await request(key);
+      await sent.underWay;
+      debt?.resolve();
     } catch (error) {
-      if (wasOwed) owed.add(key);
+      sent.failed = true;
+      if (debt !== undefined) void owe(key);
+      debt?.reject(error);
       throw error;
+    } finally {
+      sent.underWay = undefined;
     }
   };
   return {
-    async ask(key) {
-      if (isDue(key)) await trigger(key);
-      else owed.add(key);
+    async ask(key, onOwed) {
+      // Nothing is owed to those who ask in an outage: they would pile up until it ends.
+      const { underWay } = latest.get(key) ?? {};
+      if (underWay !== undefined) await underWay;
+      if (isDue(key) || latest.get(key)?.failed === true) await trigger(key);
+      else onOwed?.(owe(key));
     },
     async payOwed(all = false) {
-      await Promise.all([...owed].filter((key) => all || isDue(key)).map(trigger));
+      await Promise.all([...owed.keys()].filter((key) => all || isDue(key)).map(trigger));
     },
     isOwing: () => owed.size > 0,
   };
@@ -268,7 +298,7 @@ export interface StreamHinter {
   /** Whether a tenant's stream is scheduled: otherwise its hints would never be processed. */
   runsByItself: (tenantId: string, stream: StreamName) => boolean;
   /** Requests that the hints of a tenant's stream be processed; see `streamKey`. */
-  streamHints: Coalesced;
+  streamHints: Requests;
 }
 
 /**

@@ -17,6 +17,7 @@ import type { StreamName } from '../streams/streams.ts';
 import { placeOfDelivery, STARTING_EVENT, tracedForHire } from '../trace.ts';
 import { within } from '../within.ts';
 import {
+  type Coalesced,
   createCoalesced,
   dispatchOf,
   type HintSender,
@@ -72,6 +73,8 @@ const CLOSE_MS = 3_000;
 const LOOK = { untoldMs: 50, toldMs: 1_000, gatherMs: 20 };
 
 interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold' | 'isReadable'> {
+  reconciles: Coalesced;
+  streamHints: Coalesced;
   underWay: UnderWay;
   /** When the next hire of each tenant may begin. */
   paced: Map<string, number>;
@@ -102,6 +105,7 @@ export function startRelay(options: RelayOptions): RunningRelay {
     underWay: createUnderWay(),
     paced: new Map<string, number>(),
     outages: new Map<string, number>(),
+    settling: new Set<Promise<void>>(),
     looked: { at: performance.now() },
   };
   const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
@@ -110,8 +114,9 @@ export function startRelay(options: RelayOptions): RunningRelay {
     await running;
     await relay.underWay.ended();
     await Promise.all([reconciles.payOwed(true), streamHints.payOwed(true)]).catch((error: unknown) =>
-      log.warn({ err: error }, 'a requested reconcile or stream is left to its schedule'),
+      log.warn({ err: error }, 'a requested reconcile or stream waits for the next worker, or for its schedule'),
     );
+    await Promise.all(relay.settling);
   };
   let timer: NodeJS.Timeout | undefined;
   return {
@@ -277,6 +282,8 @@ interface DeliveryRelay extends HintSender, StreamHinter {
   log: Logger;
   /** When each reason for waiting was last logged. */
   outages: Map<string, number>;
+  /** Deliveries whose work is done, except for a request that came too early. */
+  settling: Set<Promise<void>>;
 }
 
 const DEFER_MS = 1_000;
@@ -285,18 +292,42 @@ const NOTE_EVERY_MS = 60_000;
 /** Relays a delivery about hires, and perhaps about streams as well. */
 async function relayDelivery(relay: DeliveryRelay, delivery: LeasedDelivery): Promise<void> {
   const { hires } = dispatchOf(delivery.event);
+  const debts: Promise<void>[] = [];
+  const sender = collecting(keepingLeased(signalling(relay, delivery), [delivery]), debts);
   try {
     if (hires !== undefined)
-      await hireHints[hires](
-        keepingLeased(signalling(relay, delivery), [delivery]),
-        delivery,
-        await readTenantState(relay.store, delivery.tenantId),
-      );
-    await hintStreams(relay, [delivery]);
-    await finishDeliveries(relay.store, [delivery], 'relayed');
+      await hireHints[hires](sender, delivery, await readTenantState(relay.store, delivery.tenantId));
+    await hintStreams(sender, [delivery]);
+    await finishOncePaid(relay, [delivery], debts);
   } catch (error) {
-    await putBack(relay, delivery, error);
+    await putBack(relay, [delivery], error);
   }
+}
+
+/** The same relay, which collects the requests that came too early. */
+function collecting(relay: DeliveryRelay, debts: Promise<void>[]): DeliveryRelay {
+  const collect = ({ ask }: DeliveryRelay['reconciles']): DeliveryRelay['reconciles'] => ({
+    ask: (key) => ask(key, (paid) => debts.push(paid)),
+  });
+  return { ...relay, reconciles: collect(relay.reconciles), streamHints: collect(relay.streamHints) };
+}
+
+/**
+ * Finishes deliveries once the requests that came too early were accepted: until then only this process knows of them.
+ * The deliveries stay leased for that time, but keep no place of their tenant, whose next ones begin meanwhile.
+ */
+async function finishOncePaid(
+  relay: DeliveryRelay,
+  deliveries: readonly LeasedDelivery[],
+  debts: readonly Promise<void>[],
+): Promise<void> {
+  const { store, settling } = relay;
+  if (debts.length === 0) return finishDeliveries(store, deliveries, 'relayed');
+  const settled = Promise.all(debts)
+    .then(() => finishDeliveries(store, deliveries, 'relayed'))
+    .catch((error: unknown) => putBack(relay, deliveries, error))
+    .finally(() => settling.delete(settled));
+  settling.add(settled);
 }
 
 /** Puts the signals of one delivery into the trace of its hire. */
@@ -338,7 +369,7 @@ async function relayTogether(relay: DeliveryRelay, deliveries: readonly LeasedDe
       try {
         await hintAndFinish(relay, [delivery]);
       } catch (error) {
-        await putBack(relay, delivery, error);
+        await putBack(relay, [delivery], error);
         if (isOutage(error)) return defer(relay, deliveries.slice(index + 1), DEFER_MS / 2);
       }
     }
@@ -346,10 +377,12 @@ async function relayTogether(relay: DeliveryRelay, deliveries: readonly LeasedDe
 }
 
 async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
-  const concerned = await hintEdited(keepingLeased(relay, deliveries), deliveries);
-  const taken = concerned.union(await hintStreams(relay, deliveries));
+  const debts: Promise<void>[] = [];
+  const sender = collecting(keepingLeased(relay, deliveries), debts);
+  const concerned = await hintEdited(sender, deliveries);
+  const taken = concerned.union(await hintStreams(sender, deliveries));
   const ignored = deliveries.filter((delivery) => !taken.has(delivery));
-  await finishDeliveries(relay.store, [...taken], 'relayed');
+  await finishOncePaid(relay, [...taken], debts);
   await finishDeliveries(relay.store, ignored, 'ignored');
 }
 
@@ -361,16 +394,18 @@ function noteOutage({ log, outages }: DeliveryRelay, reason: string): void {
   log.error({ reason }, 'deliveries wait until Temporal, the partner or the store works again');
 }
 
-async function putBack(relay: DeliveryRelay, delivery: LeasedDelivery, error: unknown): Promise<void> {
+async function putBack(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[], error: unknown): Promise<void> {
   const { store, log } = relay;
-  const { tenantId, event, failures } = delivery;
   const reason = outageReason(error);
   if (isOutage(error)) {
     noteOutage(relay, reason);
-    return defer(relay, [delivery], DEFER_MS);
+    return defer(relay, deliveries, DEFER_MS);
   }
-  log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
-  await failDelivery(store, delivery, reason).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));
+  for (const delivery of deliveries) {
+    const { tenantId, event, failures } = delivery;
+    log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
+    await failDelivery(store, delivery, reason).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));
+  }
 }
 
 /** Costs no try, because an outage must discard nothing. If the store fails here, the lease returns the rows. */

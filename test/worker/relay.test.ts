@@ -155,14 +155,46 @@ test.each(['candidate.hired', 'candidate.stage_changed', 'candidate.removed_from
   },
 );
 
-test('a reconcile still owed is asked for when the relay ends', async () => {
+test('a reconcile still owed is asked for when the relay ends, and only then its deliveries are relayed', async () => {
   const store = await freshStore();
-  const { relay, reconciles } = relayOver(store, { gapMs: 60_000 });
-  await deliver(store, 'onboarding.candidate.status_changed', { n: 1 });
-  await deliver(store, 'onboarding.candidate.status_changed', { n: 2 });
+  const { relay, hinted, reconciles } = relayOver(store, { gapMs: 60_000 });
+  await deliver(store, 'onboarding.candidate.status_changed', { n: 0 });
+  await relayed(store, 1);
+  // More than a tenant has places: those that wait for their reconcile keep none.
+  for (let n = 1; n <= 20; n += 1) await deliver(store, 'onboarding.candidate.status_changed', { n });
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
   await relayed(store, 2);
+  expect({ hinted, reconciles: reconciles.length }).toEqual({ hinted: ['7 person'], reconciles: 1 });
   await relay.close();
+  await relayed(store, 22);
   expect(reconciles).toHaveLength(2);
+});
+
+test.each([
+  ['a reconcile', 'onboarding.candidate.status_changed'],
+  ['a stream', 'job.created'],
+])('while Temporal is away, no delivery that needs %s counts as relayed', async (_what, event) => {
+  const store = await freshStore();
+  const temporal = { away: true, asked: 0 };
+  const request = async (): Promise<void> => {
+    temporal.asked += 1;
+    if (temporal.away) throw grpcError(14);
+  };
+  relayOver(store, { triggerReconcile: request, hintStream: request, gapMs: 300 });
+  const states = async () =>
+    (await store.kysely.selectFrom('inbox').select(['state', 'failures']).execute()).map((row) => Object.values(row));
+  for (let n = 0; n < 3; n += 1) await deliver(store, event, { n });
+  await until('a third request', async () => temporal.asked >= 3);
+  expect(await states()).toEqual(Array(3).fill(['waiting', 0]));
+  temporal.away = false;
+  await relayed(store, 3);
+  await deliver(store, event, { early: true });
+  temporal.away = true;
+  const asked = temporal.asked;
+  await until('the request owed', async () => temporal.asked > asked);
+  expect((await states()).toSorted()).toEqual([...Array(3).fill(['relayed', 0]), ['waiting', 0]]);
+  temporal.away = false;
+  await relayed(store, 4);
 });
 
 test('one tenant whose deliveries hang keeps no other tenant’s waiting', async () => {
