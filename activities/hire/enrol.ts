@@ -39,6 +39,7 @@ import { heldOutsideScope, type Seen, seePerson } from './read-sources.ts';
 import {
   enrolmentReference,
   type HireContext,
+  heldByAnswer,
   newValues,
   notePerson,
   noteWrites,
@@ -64,6 +65,8 @@ interface Attempt {
 export function enrol(deps: ActivityDeps, given: HireRef, seen?: Seen): Promise<Enrolled> {
   return withHireOrHeld(deps, given, async (hire): Promise<Enrolled> => {
     const { connection, ref, row, decisions } = hire;
+    const answered = heldByAnswer(hire);
+    if (answered !== undefined) return answered;
     const plan = planEnrolment(connection.tenant.policies.onboarding, decisions);
     if (plan.kind === 'skip') return { verdict: 'skip' };
     if (plan.kind === 'adopt') return adoptEnrolment(hire, plan.onboardingCandidateId);

@@ -15,7 +15,7 @@ import { finishHire } from './finish-hire.ts';
 import { tellAtPartner } from './hold-hire.ts';
 import { planEmployee } from './plan-employee.ts';
 import { heldOutsideScope, readEnrolment, takeSeen } from './read-sources.ts';
-import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
+import { formerHris, type HireContext, heldByAnswer, reread, withHireOrHeld } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
 // Steps with no wait between them share an activity, because each activity costs a task, three events and a turn of the
@@ -71,6 +71,8 @@ export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['emp
   return withHireOrHeld(deps, asked, async (found): Promise<Employed> => {
     // An earlier attempt reached the end but its result was lost, so it does not matter where the person is now.
     if (found.row.state === 'done') return { verdict: 'employee' };
+    const answered = heldByAnswer(found);
+    if (answered !== undefined) return answered;
     // A person is asked which employee it is in the tenant's current HR system before the partner is told.
     if (formerHris(found) !== undefined) return { verdict: 'employee' };
     const finished = await finishSent(found);
@@ -103,11 +105,13 @@ export async function readOnboarding(
   return onboarding;
 }
 
-function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
+function readNow(deps: ActivityDeps, { asked = false, ...given }: HireRef & { asked?: boolean }): Promise<Verdict> {
   return withHireOrHeld(deps, given, async (hire): Promise<Verdict> => {
     const { store, connection, ref, row, decisions } = hire;
     // An earlier attempt went on to the end, but its result was lost.
     if (row.state === 'done') return { verdict: 'ready' } as const;
+    const answered = asked ? undefined : heldByAnswer(hire);
+    if (answered !== undefined) return answered;
     const outside = await heldOutsideScope(hire, row.job_id);
     if (outside !== undefined) return outside;
     if (decisions.createAnyway || decisions.skipOnboarding) return { verdict: 'ready' } as const;

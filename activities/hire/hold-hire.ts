@@ -33,7 +33,9 @@ export async function openHold(
     if (state !== 'open' && state !== 'done') return { holdId: '', fresh: false };
     // A hire asks one question at a time, so an answer that nobody has taken yet goes first.
     const last = await lastAnswered(open, ref);
-    if (last?.closed_at === null) return { holdId: last.hold_id, fresh: false };
+    // One that was already taken, if another attempt came first: `heldByAnswer` asks nothing anew.
+    if (last !== undefined && (last.closed_at === null || hold.answers.length === 0))
+      return { holdId: last.hold_id, fresh: false };
     await closeUnanswered(open, ref, { except: hold.code });
     const message = (await takeRefusal(open, ref, hold)) ?? hold.message;
     return insertHold(open, { tenantId, jobCandidateId, period, ...hold, message });

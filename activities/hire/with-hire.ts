@@ -75,6 +75,16 @@ export async function holdWithout(
   return told;
 }
 
+/**
+ * The question that somebody answered and no run has taken yet, for a run that waits for something else: the run that
+ * asked may be lost, and what the hire does next must not pass over the answer. See `openHold`.
+ */
+export function heldByAnswer({ answers }: HireContext): Held | undefined {
+  const last = answers.at(-1);
+  if (last?.isTaken !== false) return undefined;
+  return { verdict: 'hold', hold: { code: last.code ?? '', message: 'Somebody answered this question.', answers: [] } };
+}
+
 /** Updates an open hire's row, unless the row as read shows the change already: each write waits for a disk. */
 export async function noteHire({ store, ref, row }: HireContext, change: HireChange): Promise<void> {
   const shown: HireChange = row;

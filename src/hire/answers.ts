@@ -221,6 +221,8 @@ export interface GivenAnswer extends Given {
   /** Of the question. */
   code?: string;
   answer: string;
+  /** The hire went on with it. */
+  isTaken?: boolean;
   /** The question was asked about the tenant's former HR system. */
   isOfFormerHris?: boolean;
 }

@@ -374,7 +374,7 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
 export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer[]> {
   const rows = await store.kysely
     .selectFrom('holds')
-    .select(['code', 'answer', 'answer_arguments', 'details', 'answered_at', 'former_hris'])
+    .select(['code', 'answer', 'answer_arguments', 'details', 'answered_at', 'closed_at', 'former_hris'])
     .where(ofHire(key))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
@@ -386,6 +386,7 @@ export async function answersOf(store: Store, key: HireRef): Promise<GivenAnswer
     argument: (JSON.parse(row.answer_arguments ?? '[]') as string[])[0],
     details: JSON.parse(row.details) as Record<string, unknown>,
     at: Number(row.answered_at),
+    isTaken: row.closed_at !== null,
     isOfFormerHris: row.former_hris !== null,
   }));
 }

@@ -2,7 +2,8 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
 import { cancelHire, lookForReturn, startNextEnrolment } from '../../../activities/hire/cancel-hire.ts';
-import { readOnboarding } from '../../../activities/hire/go-on.ts';
+import { enrol } from '../../../activities/hire/enrol.ts';
+import { employ, readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
@@ -178,3 +179,25 @@ test.each(kinds)(
     expect(await takeAnswer(deps, { ...ref, holdId: again.holdId })).toMatchObject({ next: 'cancel' });
   },
 );
+
+test.each(kinds)('an answer to a run that was lost is heard before anything else, in %s', async (database) => {
+  const { deps, store, partner, row } = await enrolled({ status: 'in_progress' }, database);
+  const { holdId } = await openHold(deps, { ...ref, hold: holdOf('ONBOARDING_DEADLINE', { jobCandidateId: '5012' }) });
+  // Another run waits for the onboarding.
+  expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
+  await answerHold(store, holdId, { answer: 'cancel', arguments: [], by: 'ann' });
+  partner.status = 'completed';
+  for (const step of [readOnboarding, enrol, employ]) {
+    const heard = await step(deps, ref);
+    if (heard.verdict !== 'hold') throw new Error('not held');
+    expect(heard.hold.code).toBe('ONBOARDING_DEADLINE');
+    expect(await openHold(deps, { ...ref, hold: heard.hold })).toEqual({ holdId });
+  }
+  const heard = await readOnboarding(deps, ref);
+  expect(await takeAnswer(deps, { ...ref, holdId })).toEqual({ verdict: 'answered', next: 'cancel' });
+  // An attempt whose answer was lost runs again.
+  if (heard.verdict === 'hold') expect(await openHold(deps, { ...ref, hold: heard.hold })).toEqual({ holdId });
+  expect(await listHolds(store)).toEqual([]);
+  expect(await cancelHire(deps, ref)).toEqual({ verdict: 'cancelled', state: 'cancelled' });
+  expect(await row()).toMatchObject({ employee_id: null });
+});
