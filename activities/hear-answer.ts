@@ -1,4 +1,4 @@
-import type { Side } from '../src/hire/hire.ts';
+import type { Side, SignalHire } from '../src/hire/hire.ts';
 import { type HoldCode, holdOf } from '../src/hire/holds.ts';
 import { releaseCanary } from '../src/store/enrolments.ts';
 import { decideConflicts } from '../src/store/field-conflicts.ts';
@@ -47,26 +47,35 @@ export async function hearAnswer(
 
 /**
  * Acts on stored answers that nobody has acted on, because Temporal was away or the command was killed. Doubles the
- * wait before each retry, so that a hire that cannot listen yet is not flooded.
+ * wait before each retry, so that a hire that cannot listen yet is not flooded. A signal that fails ends the round: if
+ * Temporal is away, every other one would wait for it in vain; if not, the next round leaves this answer out.
  */
-export function createAnswerRound(deps: Pick<ActivityDeps, 'store' | 'signalHire' | 'log'>): () => Promise<void> {
+export function createAnswerRound(
+  deps: Pick<ActivityDeps, 'store' | 'signalHire' | 'log'>,
+  stop: AbortSignal = new AbortController().signal,
+): () => Promise<void> {
   const { store, log } = deps;
   let waits = new Map<string, { ms: number; until: number }>();
   return async () => {
     const unheard = await unheardAnswers(store, UNHEARD_MS);
-    const next: typeof waits = new Map();
+    waits = new Map(unheard.map(({ hold_id: id }) => [id, waits.get(id) ?? { ms: UNHEARD_MS, until: 0 }]));
+    let isAway = false;
+    const signalHire: SignalHire = (...signal) =>
+      deps.signalHire(...signal).catch((error: unknown) => {
+        isAway = true;
+        throw error;
+      });
     for (const hold of unheard) {
+      if (isAway || stop.aborted) return;
       const { tenant_id: tenantId, job_candidate_id: jobCandidateId, hold_id: holdId } = hold;
-      const wait = waits.get(holdId) ?? { ms: UNHEARD_MS, until: 0 };
-      next.set(holdId, wait);
-      if (wait.until > hold.now) continue;
-      next.set(holdId, { ms: Math.min(2 * wait.ms, MOST_WAIT_MS), until: hold.now + wait.ms });
-      await hearAnswer(deps, hold).then(
+      const { ms, until } = waits.get(holdId) as { ms: number; until: number };
+      if (until > hold.now) continue;
+      waits.set(holdId, { ms: Math.min(2 * ms, MOST_WAIT_MS), until: hold.now + ms });
+      await hearAnswer({ store, signalHire }, hold).then(
         () => log.info({ tenantId, jobCandidateId, holdId }, 'answer told again'),
         (error: unknown) => log.warn({ tenantId, jobCandidateId, holdId, err: error }, 'answer not told'),
       );
     }
-    waits = next;
   };
 }
 

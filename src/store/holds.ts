@@ -341,7 +341,10 @@ export async function markNotified(store: Store, holdId: string): Promise<void> 
   await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
 }
 
-/** Open holds that were answered so long ago and still not acted upon, oldest first. */
+/**
+ * Open holds that were answered so long ago and still not acted upon: the oldest of each tenant first, so that one with
+ * hundreds of them holds up no other.
+ */
 export async function unheardAnswers(
   { kysely, now }: Store,
   afterMs: number,
@@ -352,6 +355,7 @@ export async function unheardAnswers(
     .select(now.as('now'))
     .where(WAITING)
     .where('answered_at', '<=', sql<number>`${now} - ${sql.lit(afterMs)}`)
+    .orderBy(sql`row_number() over (partition by tenant_id order by answered_at)`)
     .orderBy('answered_at')
     .limit(200)
     .execute();

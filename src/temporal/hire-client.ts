@@ -1,7 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, type WorkflowSignalWithStartOptions } from '@temporalio/client';
+import {
+  Client,
+  type Connection,
+  type WorkflowClientInterceptor,
+  type WorkflowSignalWithStartOptions,
+} from '@temporalio/client';
 import { type Payload, type PayloadCodec, WorkflowNotFoundError } from '@temporalio/common';
 import type * as Proto from '@temporalio/proto';
 import { hintSignal } from '../../workflows/messages.ts';
@@ -29,10 +34,22 @@ export function createHireClient(
 ): HireClient {
   // The default identity contains the machine's name, which histories would keep.
   const identity = `${installationId}@${process.pid}`;
-  const interceptors = telemetry === undefined ? {} : { interceptors: { workflow: [telemetry.client] } };
+  const own = telemetry === undefined ? [] : [telemetry.client];
+  const interceptors = { workflow: [...own, signalDeadline(connection)] };
   const dataConverter = { payloadCodecs: [payloadCodec(openKeys(config.HIREBRIDGE_KEYS))] };
-  const client = new Client({ connection, namespace, identity, dataConverter, ...interceptors });
+  const client = new Client({ connection, namespace, identity, dataConverter, interceptors });
   return { client, installationId, timing: timingOf(config) };
+}
+
+const SIGNAL_MS = 10_000;
+
+/** gRPC waits for ever for a server that hangs. Whoever signals tries again, because a repeated signal is harmless. */
+function signalDeadline(connection: Connection): WorkflowClientInterceptor {
+  const inTime = <Result>(call: () => Promise<Result>) => connection.withDeadline(Date.now() + SIGNAL_MS, call);
+  return {
+    signal: (input, next) => inTime(() => next(input)),
+    signalWithStart: (input, next) => inTime(() => next(input)),
+  };
 }
 
 function timingOf(config: Config): HireTiming {

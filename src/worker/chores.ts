@@ -5,6 +5,7 @@ import { createErasureRound, createListKeeper } from '../../activities/erase/car
 import { assertKnownCompany, pauseHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import { contract } from '../partner/contract/index.ts';
 import {
   forgetTrouble,
@@ -116,7 +117,7 @@ function createRound(
 ): (tenants: readonly Tenant[]) => Promise<void> {
   const { store, log } = deps;
   const raiseAlarms = createAlarmRound(store, log);
-  const hearAnswers = createAnswerRound(deps);
+  const hearAnswers = createAside(createAnswerRound(deps, stop), log, 'answers are not sent again');
   const erase = createErasureRound(deps);
   const keepList = createListKeeper(deps);
   const notify = createNotifier(deps);
@@ -165,7 +166,7 @@ function createRound(
       await apart(raiseAlarms([...states.values()], known), 'alarms are not compared');
     }
     rounds += 1;
-    await apart(hearAnswers(), 'answers are not sent again');
+    hearAnswers();
     if (deps.dataDir !== undefined)
       await apart(keepAudit(store, deps.dataDir, log), 'heads of the audit trail are not noted outside the store');
     await apart(erase(), 'erasures are not continued');
@@ -208,7 +209,6 @@ async function purgeTenant(store: Store, tenantId: string, { plans }: Retention,
  */
 function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (known: ReadonlySet<string>) => void {
   let nextAt = 0;
-  let isUnderWay = false;
   const purgeOne = async (applied: AppliedTenant): Promise<void> => {
     const { tenantId, state } = applied;
     const kept = lastRetention(applied);
@@ -222,6 +222,8 @@ function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (know
       await encryptTenant(store, tenantId, stop);
   };
   const purgeAll = async (known: ReadonlySet<string>): Promise<void> => {
+    if (performance.now() < nextAt) return;
+    nextAt = performance.now() + HOUR_MS;
     for (const applied of await listAppliedTenants(store)) {
       const { tenantId } = applied;
       if (known.has(tenantId) || stop.aborted) continue;
@@ -230,13 +232,24 @@ function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (know
       );
     }
   };
-  return (known) => {
-    if (isUnderWay || performance.now() < nextAt) return;
-    nextAt = performance.now() + HOUR_MS;
+  return createAside(purgeAll, log, 'what is left of removed tenants is not cleared yet');
+}
+
+/**
+ * Begins a part of a round unless it is still under way. Not awaited: a removed tenant's years of rows, or answers that
+ * Temporal does not take, must not delay the other chores.
+ */
+function createAside<Given extends unknown[]>(
+  work: (...given: Given) => Promise<void>,
+  log: Logger,
+  otherwise: string,
+): (...given: Given) => void {
+  let isUnderWay = false;
+  return (...given) => {
+    if (isUnderWay) return;
     isUnderWay = true;
-    // Not awaited: years of rows of a removed tenant must not delay other tenants' chores.
-    void purgeAll(known)
-      .catch((error: unknown) => log.error({ err: error }, 'what is left of removed tenants is not cleared yet'))
+    void work(...given)
+      .catch((error: unknown) => log.error({ err: error }, otherwise))
       .finally(() => {
         isUnderWay = false;
       });

@@ -9,7 +9,14 @@ import { answerHold, answerHolds, checkAnswer, readHold } from '../../../src/ope
 import { closeCreditGate, passCreditGate } from '../../../src/store/enrolments.ts';
 import { listConflicts, settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { insertHires } from '../../../src/store/hires.ts';
-import { closeHold, listHolds, openHold } from '../../../src/store/holds.ts';
+import {
+  closeHold,
+  listHolds,
+  openHold,
+  answerHold as recordAnswer,
+  unheardAnswers,
+} from '../../../src/store/holds.ts';
+import { has } from '../../../src/store/open-store.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';
@@ -331,6 +338,59 @@ test.each([undefined, 'postgres'] as const)(
     expect(signalled).toEqual(['1']);
   },
 );
+
+test.each([undefined, 'postgres'] as const)(
+  'hundreds of unheard answers of one tenant hold up no other, in %s',
+  async (database) => {
+    const { store } = await operator(database);
+    const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '0' });
+    await recordAnswer(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
+    const row = await store.kysely
+      .selectFrom('holds')
+      .selectAll()
+      .where(has({ hold_id: holdId }))
+      .executeTakeFirstOrThrow();
+    const others = Array.from({ length: 205 }, (_one, index) => ({
+      ...row,
+      hold_id: `other-${index}`,
+      tenant_id: 'beta',
+      job_candidate_id: String(index + 1),
+      answered_at: index,
+    }));
+    await store.kysely.insertInto('holds').values(others).execute();
+    const unheard = await unheardAnswers(store, 0);
+    expect(unheard).toHaveLength(200);
+    expect(unheard.slice(0, 2).map((hold) => hold.tenant_id)).toEqual(['beta', 'acme']);
+  },
+);
+
+test('while Temporal is away, a round tries one answer, and the next round another', async () => {
+  const { store } = await operator();
+  for (const jobCandidateId of ['1', '2', '3']) {
+    const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId });
+    await recordAnswer(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
+    await store.kysely
+      .updateTable('holds')
+      .set({ answered_at: Number(jobCandidateId) })
+      .where(has({ hold_id: holdId }))
+      .execute();
+  }
+  const tried: string[] = [];
+  let isAway = true;
+  const signalHire = async ({ jobCandidateId }: { jobCandidateId: string }) => {
+    tried.push(jobCandidateId);
+    if (isAway) throw new Error('14 UNAVAILABLE');
+    return true;
+  };
+  const round = createAnswerRound({ store, signalHire, log: createRootLogger(undefined, 'silent') });
+  await round();
+  expect(tried).toEqual(['1']);
+  await round();
+  expect(tried).toEqual(['1', '2']);
+  isAway = false;
+  await round();
+  expect(tried).toEqual(['1', '2', '3']);
+});
 
 test.each([
   [
