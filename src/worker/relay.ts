@@ -78,6 +78,8 @@ interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold' 
   underWay: UnderWay;
   /** When the next hire of each tenant may begin. */
   paced: Map<string, number>;
+  /** When each tenant with due deliveries last began some. */
+  begun: Map<string, number>;
   looked: { at: number };
 }
 
@@ -104,6 +106,7 @@ export function startRelay(options: RelayOptions): RunningRelay {
   const beginning = {
     underWay: createUnderWay(),
     paced: new Map<string, number>(),
+    begun: new Map<string, number>(),
     outages: new Map<string, number>(),
     settling: new Set<Promise<void>>(),
     looked: { at: performance.now() },
@@ -160,14 +163,18 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
 
 /**
  * Begins due deliveries as far as there is room: a batch of every tenant, and its next batch when that has ended or
- * takes long, so that several deliveries about one hire become one signal.
+ * takes long, so that several deliveries about one hire become one signal. The tenant that has waited longest since its
+ * last batch comes first: the backlogs of as many tenants as there is room for hold up nobody else.
  */
 async function beginDue(relay: Relay, due: readonly string[], stop: AbortSignal): Promise<void> {
-  const { underWay } = relay;
-  for (const tenantId of due) {
+  const { underWay, begun } = relay;
+  const last = (tenantId: string): number => begun.get(tenantId) ?? 0;
+  for (const gone of new Set(begun.keys()).difference(new Set(due))) begun.delete(gone);
+  for (const tenantId of due.toSorted((one, other) => last(one) - last(other))) {
     if (!relay.isReadable(tenantId)) continue;
     const room = Math.min(MOST_OF_A_TENANT - underWay.of(tenantId), MOST_UNDER_WAY - underWay.all());
     if (room <= 0 || underWay.sinceBegun(tenantId) < LONG_MS) continue;
+    begun.set(tenantId, performance.now());
     const next = await leaseDeliveries(relay.store, tenantId, room);
     const aboutHires = next.filter(({ event }) => hireEvents.includes(event));
     const others = next.filter(({ event }) => !hireEvents.includes(event));

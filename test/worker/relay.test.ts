@@ -214,6 +214,24 @@ test('one tenant whose deliveries hang keeps no other tenant’s waiting', async
   expect(signalled.filter((tenantId) => tenantId === TENANT_ID)).toHaveLength(8);
 });
 
+test('the backlogs of tenants that fill the relay keep no other tenant’s delivery waiting', async () => {
+  const busy = Array.from({ length: 33 }, (_, n) => `busy-${n}`);
+  const store = await freshStore(busy);
+  for (const tenantId of busy)
+    for (let n = 1; n <= 24; n += 1) await deliver(store, 'candidate.hired', { jobCandidateIds: [n] }, tenantId);
+  const signalled: string[] = [];
+  const signalHire: RelayOptions['signalHire'] = async ({ tenantId }) => {
+    signalled.push(tenantId);
+    if (signalled.length === 1) await deliver(store, 'candidate.hired', { jobCandidateIds: [1] });
+    await pause(30);
+    return true;
+  };
+  relayOver(store, { signalHire, isShared: () => false });
+  await relayed(store, 33 * 24 + 1);
+  // The relay has 256 places; 264 deliveries are one batch of each busy tenant.
+  expect(signalled.indexOf(TENANT_ID)).toBeLessThan(2 * 264);
+});
+
 test('deliveries of a paused tenant rest, untouched, until it resumes', async () => {
   const store = await freshStore();
   await pauseTenant(store, TENANT_ID, 'UNAUTHORIZED', 'wrong key');
