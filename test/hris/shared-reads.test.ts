@@ -4,7 +4,7 @@ import { readTogether } from '../../src/hris/read-many.ts';
 import { createReadyFiles } from '../../src/hris/sftp/ready-files.ts';
 import type { SftpOptions, SftpSession } from '../../src/hris/sftp/session.ts';
 
-const file = { name: 'people.csv', size: 9, changedAt: 1 };
+const file = { name: 'people.csv', size: 5, changedAt: 1 };
 
 /** A folder whose files come when it is said, or not once their reader has left. */
 function slowFolder() {

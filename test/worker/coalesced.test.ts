@@ -32,7 +32,7 @@ test('who asks while a request is under way is made up for, and a debt whose req
   expect([requests.length, coalesced.isOwing()]).toEqual([3, false]);
 });
 
-test('whoever asks in an outage hears of it, by one request for all, and the first who asks later asks at once', async () => {
+test('all who ask in an outage hear of it by one request, and the next who asks makes another at once', async () => {
   const { requests, coalesced } = byHand(60_000);
   const asked = Promise.allSettled([coalesced.ask('acme'), coalesced.ask('acme'), coalesced.ask('acme')]);
   requests[0]?.reject(new Error('Temporal is away'));
