@@ -3,7 +3,7 @@ import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { ConnectorError, rejected } from '../errors.ts';
+import { ConnectorError, isConnectorError, rejected } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { takeErasures } from './erasures.ts';
@@ -63,11 +63,7 @@ export async function restore(
   const unsound = existsSync(backup) ? unsoundness(backup) : 'there is no such file';
   if (unsound !== undefined) throw storeUnsound(backup, unsound);
   const isThere = existsSync(file);
-  if (isThere && isInUse(file))
-    throw rejected(
-      'STORE_IN_USE',
-      `Another process has ${file} open. End every hirebridge on this machine, and start the restore again.`,
-    );
+  assertFree(file);
   const ready = `${file}.restored`;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   // A restore that was killed may have left these: SQLite would play the old log into this copy.
@@ -90,6 +86,8 @@ export async function restore(
     } finally {
       await store.close();
     }
+    // A service manager may have started a process meanwhile, whose writes would be lost.
+    assertFree(file);
     const kept = `${file}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
     await replaceSqlite(file, ready, kept);
     return { kept: isThere ? kept : undefined, unread };
@@ -97,6 +95,14 @@ export async function restore(
     await removeSqlite(ready);
     throw error;
   }
+}
+
+function assertFree(file: string): void {
+  if (existsSync(file) && isInUse(file))
+    throw rejected(
+      'STORE_IN_USE',
+      `Another process has ${file} open. End every hirebridge on this machine, and start the restore again.`,
+    );
 }
 
 async function removeSqlite(file: string): Promise<void> {
@@ -130,9 +136,41 @@ interface Known {
   marked: Awaited<ReturnType<typeof readMarks>>;
 }
 
+/**
+ * Reads the erasures and legal holds of the store that is replaced; undefined if it has no tables. One of an older
+ * version is read from a copy, which is brought up to date.
+ * @throws ConnectorError STORE_TOO_NEW
+ */
 async function erasedIn(file: string): Promise<Known | undefined> {
-  const store = await openStore(`sqlite:${file}`, { migrate: 'never' }).catch(() => undefined);
-  if (store === undefined) return undefined;
+  try {
+    return await readKnown(file, 'never');
+  } catch (error) {
+    if (isConnectorError(error, 'STORE_MISSING')) return undefined;
+    if (isConnectorError(error, 'STORE_TOO_NEW')) throw replacesNewer(file);
+    if (!isConnectorError(error, 'STORE_TOO_OLD')) throw error;
+  }
+  const copy = `${file}.replaced`;
+  await removeSqlite(copy);
+  await copySqlite(file, copy);
+  try {
+    return await readKnown(copy, 'always');
+  } finally {
+    await removeSqlite(copy);
+  }
+}
+
+function replacesNewer(file: string): ConnectorError {
+  return rejected(
+    'STORE_TOO_NEW',
+    `A newer hirebridge brought ${file} up to date, so this one cannot tell whose data was erased or is under a legal ` +
+      'hold since the backup. Nothing was replaced. Restore with the newer version. To go back to this version, list ' +
+      'the erasures and holds with the newer one (hirebridge person receipts, hirebridge audit export), move the file away, ' +
+      'restore, and ask for them again.',
+  );
+}
+
+async function readKnown(file: string, migrate: 'always' | 'never'): Promise<Known> {
+  const store = await openStore(`sqlite:${file}`, { migrate });
   try {
     const marked = await readMarks(store);
     const { keys } = marked;

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { askErasure } from '../../src/store/erasures.ts';
 import { insertHires } from '../../src/store/hires.ts';
@@ -9,7 +10,7 @@ import { insertDelivery } from '../../src/store/inbox.ts';
 import { saveJobs } from '../../src/store/jobs.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows } from '../../src/store/person-data.ts';
-import { personOf } from '../../src/store/person-marks.ts';
+import { legalHoldOf, markPerson, personOf } from '../../src/store/person-marks.ts';
 import { noteProcess } from '../../src/store/processes.ts';
 import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
@@ -151,6 +152,33 @@ test('a restore waits for the store to be free, keeps it, and has everything com
   expect(stdout).toContain('taken up  job candidate 8: open, no employee yet');
   expect(stdout).toMatch(/asked {5}job candidate 8: EMPLOYEE_GONE; hirebridge hold show/);
   expect(stdout).toContain('HR should look for employees made');
+});
+
+test('legal holds since the backup are kept where the store that is replaced is of an older version', async () => {
+  const { data, store } = await started();
+  const copy = join(data, 'copy.db');
+  await runCommand(['backup', copy, '--data', data]);
+  const whom = [{ kind: 'candidate', id: '501' }] as const;
+  await markPerson(store, { tenantId: 'acme', mark: 'legal-hold', by: 'law', about: 'case 12' }, whom);
+  await sql`drop index seen_people_traced`.execute(store.kysely);
+  await sql`delete from kysely_widening where name = '0200-traced-candidates'`.execute(store.kysely);
+  await store.close();
+  expect(await runCommand(['restore', copy, '--yes', '--data', data])).toMatchObject({ code: 0, stderr: '' });
+  expect((await readdir(data)).filter((name) => name.includes('.replaced'))).toEqual([]);
+  const restored = await openStore(`sqlite:${join(data, 'store.db')}`);
+  onTestFinished(() => restored.close());
+  expect(await legalHoldOf(restored, 'acme', whom)).toMatchObject({ about: 'case 12' });
+});
+
+test('a store of a newer version, whose legal holds cannot be read, is not replaced', async () => {
+  const { data, store } = await started();
+  const copy = join(data, 'copy.db');
+  await runCommand(['backup', copy, '--data', data]);
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-newer', '2027')`.execute(store.kysely);
+  await store.close();
+  const { code, stderr } = await runCommand(['restore', copy, '--yes', '--data', data]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Nothing was replaced') });
+  expect((await readdir(data)).filter((name) => /restored|before-|replaced/.test(name))).toEqual([]);
 });
 
 test.each([
