@@ -8,6 +8,7 @@ import {
   type WriteOrigin,
 } from '../../src/store/foreign-writes.ts';
 import type { Hint } from '../../src/store/hints.ts';
+import { findHireRow } from '../../src/store/hires.ts';
 import { tenantsHeldLike } from '../../src/store/holds.ts';
 import { lastRefusal } from '../../src/store/invitations.ts';
 import { batchesOf, readClock } from '../../src/store/open-store.ts';
@@ -226,9 +227,12 @@ export interface Due {
   hinted: readonly string[];
 }
 
-/** Hires that hints name, that have ended a while ago, or that were not looked at for as long as the stream says. */
+/**
+ * Hires that hints name, that have ended a while ago, or that were not looked at for as long as the stream says. Each is
+ * read again before its turn: whoever was erased since their page was read is left out.
+ */
 export async function* hiresDue(
-  { connection: { tenant }, key, full }: PushContext,
+  { deps, connection: { tenant }, key, full }: PushContext,
   hints: readonly Hint[],
   hinted: readonly string[],
   read: (due: Due, after: HireRow | undefined) => Promise<HireRow[]>,
@@ -243,7 +247,10 @@ export async function* hiresDue(
   };
   for (let after: HireRow | undefined; ; ) {
     const hires = await read(due, after);
-    yield* hires;
+    for (const { job_candidate_id: jobCandidateId, period } of hires) {
+      const hire = await findHireRow(deps.store, { tenantId: key.tenantId, jobCandidateId, period });
+      if (hire !== undefined) yield hire;
+    }
     after = hires.at(-1);
     if (after === undefined) return;
   }
