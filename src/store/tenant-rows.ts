@@ -4,6 +4,7 @@ import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import {
   anyLegalHold,
+  assertNoLegalHold,
   type ErasureReceipt,
   endErasure,
   eraseTenantOnceMore,
@@ -64,21 +65,27 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
 /**
  * Erases all that belongs to this tenant alone, in bounded batches: it can be repeated, and a repeat continues where a
  * process died. A person whom another tenant has too stays with that tenant.
+ * @throws ConnectorError LEGAL_HOLD if a hold was put meanwhile: what is left is spared
  */
 export async function eraseTenantRows(store: Store, tenantId: string): Promise<void> {
-  await eraseRows(store, tenantId);
+  const assertMayErase = () => assertNoLegalHold(store, tenantId);
+  await eraseRows(store, tenantId, assertMayErase);
+  await assertMayErase();
   // Makes the tenant's data in backups unreadable.
   if (store.sealing !== undefined) await destroyDataKeys(store.sealing, tenantId);
 }
 
-async function eraseRows(store: Store, tenantId: string): Promise<void> {
+async function eraseRows(store: Store, tenantId: string, assertMayErase = async () => {}): Promise<void> {
   const { kysely } = store;
   await deleteSome(store, 'saved_plan_records', ofOwnPlans(tenantId));
   await kysely.transaction().execute(async (trx) => {
     await sql`update audit set details = ${CLEARED}, salt = null where ${toClear(tenantId)}`.execute(trx);
     await noteRedacted({ ...store, kysely: trx }, tenantId);
   });
-  for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
+  for (const table of OWN_TABLES) {
+    await assertMayErase();
+    await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
+  }
   for (const { of, holdId, left } of await questionsNaming(store, tenantId)) {
     const changed = await sealedSet(store, 'holds', of, left);
     await sql`update holds set ${changed} where hold_id = ${holdId}`.execute(kysely);

@@ -101,6 +101,18 @@ describe.each(kinds)('all of a tenant, on %s', (kind) => {
     ]);
   });
 
+  test('no table is emptied from the moment that a legal hold stands', async () => {
+    const { store, other } = await freshStore(kind);
+    await fillEveryTable(store, 'acme');
+    const held = { tenantId: 'acme', mark: 'legal-hold', by: 'law', about: 'case 12' } as const;
+    await markPerson(other, held, EVERYBODY);
+    await expect(eraseTenantRows(store, 'acme')).rejects.toMatchObject({ code: 'LEGAL_HOLD' });
+    expect((await countTenantRows(store, 'acme')).map(({ place }) => place)).toContain('hires');
+    await unmarkPerson(other, 'acme', EVERYBODY);
+    await eraseTenantRows(store, 'acme');
+    expect(await countTenantRows(store, 'acme')).toEqual([]);
+  });
+
   test('goes from every table; another tenant keeps every row; what stays names nobody', async () => {
     const { store } = await freshStore(kind);
     await fillEveryTable(store, 'umbrella');
