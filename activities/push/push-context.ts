@@ -228,8 +228,8 @@ export interface Due {
 }
 
 /**
- * Hires that hints name, that have ended a while ago, or that were not looked at for as long as the stream says. Each is
- * read again before its turn: whoever was erased since their page was read is left out.
+ * Hires that hints name, that have ended a while ago, or that were not looked at for as long as the stream says. Each
+ * is read again before its turn, because a person may have been erased since the page was read.
  */
 export async function* hiresDue(
   { deps, connection: { tenant }, key, full }: PushContext,

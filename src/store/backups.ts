@@ -162,10 +162,10 @@ async function erasedIn(file: string): Promise<Known | undefined> {
 function replacesNewer(file: string): ConnectorError {
   return rejected(
     'STORE_TOO_NEW',
-    `A newer hirebridge brought ${file} up to date, so this one cannot tell whose data was erased or is under a legal ` +
-      'hold since the backup. Nothing was replaced. Restore with the newer version. To go back to this version, list ' +
-      'the erasures and holds with the newer one (hirebridge person receipts, hirebridge audit export), move the file away, ' +
-      'restore, and ask for them again.',
+    `A newer hirebridge brought ${file} up to date, so this one cannot tell whose data was erased or is under a ` +
+      'legal hold since the backup. Nothing was replaced. Restore with the newer version. To go back to this one, ' +
+      'list receipts and holds with the newer one (hirebridge person receipts, hirebridge audit export), move ' +
+      'the file away, restore, and ask for them again.',
   );
 }
 
