@@ -33,5 +33,5 @@ test.each([
   const hires = createHireClient({ connection, namespace: 'default' } as TemporalConnection, 'hb', readConfig());
   const hire = { tenantId: 'acme', jobCandidateId: '1' };
   await expect(signalHire(hires, hire, 'person', { start })).rejects.toThrow(/Failed to signal/);
-  expect(waits.get(call)).toMatch(/^(?:10S|9\d{3}m|10000m)$/);
+  expect(waits.get(call)).toMatch(/^(?:10S|\d{1,4}m|10000m)$/);
 });
