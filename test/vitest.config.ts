@@ -107,7 +107,7 @@ export default defineConfig({
           ...needsTemporal,
           ...timeouts,
           // Its files wait for restarts, leases and schedules more than they compute.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 3 },
         },
       },
