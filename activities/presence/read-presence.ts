@@ -160,9 +160,9 @@ const PAGE = 100;
 const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
 
 /**
- * Answers looks for people of one job in the same stages. If asking for each person costs less than the list, the
- * partner's filter comes first. A person whom the filter does not show is looked for in the whole list, because a
- * filter does not prove absence.
+ * Finds several people of one job in the same stages. If asking the partner's filter for each person costs less than
+ * reading the list, the filter comes first. A person whom the filter does not show is looked for in the whole list,
+ * because a filter does not prove absence.
  */
 async function readMemberships(
   store: Store,
@@ -251,7 +251,7 @@ interface Listed {
   unreadable: UnreadableItem | undefined;
   /** People whom the lists showed. */
   listed: number;
-  /** How many more people their totals count. */
+  /** How many people the lists' totals count beyond those. */
   unshown: number;
 }
 

@@ -79,7 +79,7 @@ type About = Partial<z.infer<typeof About>>;
 interface Sitting {
   began: Promise<void>;
   about: About;
-  /** Requests after the row that began it. */
+  /** Requests since the first one, which has a row already. */
   more: number;
   timer: NodeJS.Timeout;
 }

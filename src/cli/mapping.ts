@@ -158,7 +158,7 @@ function addMappingDiff(mapping: Command): void {
   mapping
     .command('diff')
     .description(
-      'Show which records a new mapping file would change, and how, before it is live: a count a field, and samples. ' +
+      'Show which records a new mapping would change, and how, before it is live: counts per field, and samples. ' +
         'Fields that a mapping calls sensitive are masked. Reads the partner; writes nothing. ' +
         'Exit code 2: some differ.',
     )

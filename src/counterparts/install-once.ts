@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 /**
  * A folder of this name in the user's cache, filled by `install` the first time; concurrent processes share one
- * installation. The rest of a killed installation is replaced.
+ * installation. What a killed installation left behind is replaced.
  */
 export async function installOnce(name: string, install: (folder: string) => Promise<void>): Promise<string> {
   const base = dirname(cacheFolder(process.env));
@@ -77,7 +77,7 @@ export function succeeds(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Undefined when a program's output fits the pattern; its output, or why there is none, if it ends before. */
+/** Resolves to undefined once the output fits the pattern; to the output, or an error's text, if the program ends. */
 export function untilSays(child: ChildProcess, pattern: RegExp): Promise<string | undefined> {
   return new Promise((resolve) => {
     let printed = '';
