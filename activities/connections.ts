@@ -424,8 +424,6 @@ export interface ActivityDeps {
   limits: Limits;
   /** The person who applies a plan; absent if the product works by itself. */
   actor?: { runId: string; by: string };
-  /** Tenants whose credit gate this process saw close: enrolments about to be sent turn back. */
-  closedGates: Set<string>;
   /** Tenants whose HR system this process saw fail: calls to it wait until its probe passes. */
   pausedHris: Set<string>;
 }

@@ -305,7 +305,6 @@ function wireActivities(
     hired: metrics.hired,
     forgetting: forgettingIn(hires),
     dataDir: options.dataDir,
-    closedGates: new Set(),
     pausedHris,
     limits: {
       giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,

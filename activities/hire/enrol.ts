@@ -76,12 +76,11 @@ export function enrol(deps: ActivityDeps, given: HireRef, seen?: Seen): Promise<
 }
 
 async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Promise<Enrolled> {
-  const { deps, store, connection, ref, row } = hire;
+  const { store, connection, ref, row } = hire;
   const { credits } = connection.tenant.policies;
   await updateHire(store, ref, { step: 'enrol', onboarding_reference: attempt.reference }, row);
   const turn = await passCreditGate(store, ref, verbOf(attempt), credits.canaryEvery);
   if ('waitMs' in turn) return adoptOrWait(hire, attempt, turn.waitMs);
-  if (turn.canary === 'none') deps.closedGates.delete(ref.tenantId);
   try {
     const enrolled = await enrolInTurn(hire, attempt, turn, seen);
     if (enrolled.verdict !== 'no-credits') await passOn(hire, turn, true);
@@ -125,7 +124,7 @@ async function enrolInTurn(hire: HireContext, attempt: Attempt, turn: Turn, seen
       const changes = newValues({ flowId: flow, externalRef, ...own });
       return noteWrites(hire, [{ target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(own) }], intent);
     },
-    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, turn, guard)),
+    send: (request, guard) => send(connection, request, guard, () => turnBackAtGate(hire, turn)),
   });
   return settle(hire, attempt, once, turn);
 }
@@ -168,12 +167,17 @@ async function adoptOrWait(hire: HireContext, attempt: Attempt, waitMs: number):
   return adopt(hire, attempt, hit);
 }
 
-async function send({ partner }: Connection, pinned: EnrolmentRequest, guard: SendGuard): Promise<Enrolment> {
+async function send(
+  { partner }: Connection,
+  pinned: EnrolmentRequest,
+  { signal, beforeSend }: SendGuard,
+  beforeWrite: () => Promise<void>,
+): Promise<Enrolment> {
   const { flowId, reference, ...person } = pinned;
   const body = { ...person, externalRef: reference, metadata: { reference } };
   const answer = await partner.onboarding.enrol(
     { params: { flowId }, body },
-    { priority: 'live', signal: guard.signal, beforeSend: guard.beforeSend },
+    { priority: 'live', signal, beforeSend, beforeWrite },
   );
   return enrolmentOf(answer.data);
 }
@@ -285,12 +289,11 @@ async function readPages(
 
 /** The partner refused an enrolment for lack of credits, so the tenant's other enrolments wait from now on. */
 async function closeGate(
-  { store, log, closedGates }: ActivityDeps,
+  { store, log }: ActivityDeps,
   tenantId: string,
   turn: Turn,
   numbers: CreditNumbers,
 ): Promise<void> {
-  closedGates.add(tenantId);
   // Together, so that the hold is open exactly while the gate is closed, unless a person answered.
   const isNews = await inTransaction(store, async (trx) => {
     if (!(await closeCreditGate(trx, tenantId, turn, numbers))) return false;
@@ -301,18 +304,13 @@ async function closeGate(
 }
 
 /** The canary's enrolment went through, so the hires that wait for credits go on. */
-async function openGate(
-  { store, signalHire, log, closedGates }: ActivityDeps,
-  tenantId: string,
-  turn: Turn,
-): Promise<void> {
+async function openGate({ store, signalHire, log }: ActivityDeps, tenantId: string, turn: Turn): Promise<void> {
   const isOpened = await inTransaction(store, async (trx) => {
     if (!(await openCreditGate(trx, tenantId, turn))) return false;
     await closeTenantHolds(trx, tenantId, 'CREDITS_USED_UP');
     return true;
   });
   if (!isOpened) return;
-  closedGates.delete(tenantId);
   const waiting = await hiresAwaitingCredits(store, tenantId);
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
   for (const hire of waiting)
@@ -320,29 +318,19 @@ async function openGate(
 }
 
 /**
- * Many enrolments may have passed the gate before the first 402 closed it; sending each of them to be refused helps
- * nobody.
+ * Many enrolments may have passed the gate, here or in another process, before the first 402 closed it; sending each of
+ * them to be refused helps nobody.
  */
-function turnBackAtGate(
-  { closedGates }: ActivityDeps,
-  { tenantId, jobCandidateId }: HireRef,
-  turn: Turn,
-  guard: SendGuard,
-): SendGuard {
-  return {
-    ...guard,
-    beforeSend() {
-      guard.beforeSend();
-      if (turn.canary !== 'none' || !closedGates.has(tenantId)) return;
-      throw new ConnectorError({
-        code: 'CREDIT_GATE_CLOSED',
-        action: 'retry',
-        message:
-          `The enrolment of job candidate ${jobCandidateId} was not sent: ` +
-          `tenant ${tenantId} has no onboarding credits.`,
-      });
-    },
-  };
+async function turnBackAtGate({ store, ref }: HireContext, { canary }: Turn): Promise<void> {
+  const { tenantId, jobCandidateId } = ref;
+  if (canary !== 'none' || (await isCreditGateOpen(store, tenantId))) return;
+  throw new ConnectorError({
+    code: 'CREDIT_GATE_CLOSED',
+    action: 'retry',
+    message:
+      `The enrolment of job candidate ${jobCandidateId} was not sent: ` +
+      `tenant ${tenantId} has no onboarding credits.`,
+  });
 }
 
 function enrolmentOf(candidate: OnboardingCandidate): Enrolment {

@@ -81,7 +81,6 @@ export async function withEnds<T>(store: Store, tenant: Tenant, use: (open: Open
     signalHire: async () => false,
     followedHires: async () => new Set(),
     lastReconcile: rememberReconciles(async () => undefined),
-    closedGates: new Set(),
     pausedHris: new Set(),
     limits: {
       giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,

@@ -44,7 +44,6 @@ export function startWorker(world: World, process: Process): void {
     store: own,
     connections: createConnections(world, process, own),
     log,
-    closedGates: new Set(),
     pausedHris: new Set(),
     signalHire: signalHireOver(world, process),
     followedHires: async (tenantId) => {

@@ -48,7 +48,6 @@ async function depsOver(probe: Probe = works): Promise<ActivityDeps> {
     log: createRootLogger(undefined, 'silent'),
     connections,
     pausedHris: new Set(),
-    closedGates: new Set(),
   } as unknown as ActivityDeps;
 }
 

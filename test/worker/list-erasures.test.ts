@@ -18,7 +18,7 @@ test('a worker lists in its own folder whom another machine erased, with the lea
   const log = createRootLogger(undefined, 'silent');
   for (const worker of [1, 2]) {
     const dataDir = await scratchFolder();
-    const parts = { store, log, dataDir, pausedHris: new Set(), closedGates: new Set() } as unknown as ActivityDeps;
+    const parts = { store, log, dataDir, pausedHris: new Set() } as unknown as ActivityDeps;
     const chores = startChores(parts, () => [], 50);
     onTestFinished(() => chores.close());
     const listed = () => readErasures(join(dataDir, ERASURES_FILE));

@@ -163,6 +163,7 @@ async function sendOnce(
   const signal = options.signal ?? (idempotent ? connection.cancellation() : undefined);
   const send = async (): Promise<HttpAnswer> => {
     if (isWrite(endpoint)) await beforeWrite?.();
+    await options.beforeWrite?.();
     return sendRequest(pool, {
       method: endpoint.method,
       path: connection.basePath + request.path,

@@ -49,6 +49,8 @@ export interface CallOptions {
   priority?: Priority | undefined;
   /** Called directly before the bytes leave; if it throws, nothing is sent. */
   beforeSend?: (() => void) | undefined;
+  /** Called once the rate limit lets the call through, which may take minutes; if it throws, nothing is sent. */
+  beforeWrite?: (() => Promise<void>) | undefined;
   /** Time limits of this call only, for example so that it ends before an intent's deadline. */
   timeouts?: Partial<HttpTimeouts> | undefined;
 }

@@ -130,7 +130,6 @@ function depsOf(parts: Pick<ActivityDeps, 'store' | 'log' | 'connections'>, sign
     lastReconcile: rememberReconciles(async () => undefined),
     signalHire: async (hire, _, { adopt }) => signalled.push({ ...hire, adopt }) > 0,
     limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
-    closedGates: new Set(),
     pausedHris: new Set(),
   };
 }

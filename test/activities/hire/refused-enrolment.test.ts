@@ -7,6 +7,7 @@ import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../../src/partner/contract/assumptions.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
 import { closeCreditGate, isCreditGateOpen, releaseCanary } from '../../../src/store/enrolments.ts';
 import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
@@ -24,7 +25,13 @@ async function hired(
   database: (typeof kinds)[number] = 'sqlite',
 ) {
   const { store } = await freshStore(database);
-  const partner = createPartnerClient({ baseUrl: url, apiKey: key, environment: 'sandbox', allowPrivate: true });
+  // What happens while an enrolment waits for its permit.
+  const meanwhile: (() => Promise<unknown>)[] = [];
+  const acquire = async (_priority: unknown, _signal: unknown, endpoint?: string): Promise<void> => {
+    if (endpoint === 'onboarding.enrol') await meanwhile.pop()?.();
+  };
+  const to = { baseUrl: url, apiKey: key, environment: 'sandbox', allowPrivate: true } as const;
+  const partner = createPartnerClient({ ...to, rateLimit: { ...unlimited, acquire } });
   onTestFinished(() => partner.close());
   const [person] = await listApplicants(reader);
   if (person === undefined) throw new Error('the sandbox has no applicants');
@@ -42,11 +49,10 @@ async function hired(
     log: pino({ level: 'silent' }),
     connections: { of: async () => connection, reopenIfRotated: async () => false },
     limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
-    closedGates: new Set(),
     pausedHris: new Set(),
   } as unknown as ActivityDeps;
   const { data } = await reader.candidates.get({ params: { candidateId: person.candidateId } });
-  return { deps, store, ref, person: data };
+  return { deps, store, ref, person: data, meanwhile };
 }
 
 test.each([
@@ -132,6 +138,27 @@ test.each(['answer-lost', 'reset-before'] as const)(
     expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
     expect(await isCreditGateOpen(store, 'acme')).toBe(true);
     expect(told).toEqual(['4711']);
+    expect(await enrolments()).toBe(before + 1);
+  },
+);
+
+test.each(kinds)(
+  'an enrolment that waits for the rate limit is not sent once another process saw the credits gone, in %s',
+  async (database) => {
+    const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+    onTestFinished(() => sandbox[Symbol.asyncDispose]());
+    const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+    const { deps, store, ref, meanwhile } = await hired(sandbox, flow?.flowId ?? '', database);
+    const enrolments = async () => (await sandbox.partner.readAll(contract.onboarding.listCandidates)).items.length;
+    const before = await enrolments();
+    const none = { required: 1, available: 0 };
+    meanwhile.push(() => closeCreditGate(store, 'acme', { at: Date.now(), canary: 'none' }, none));
+    await expect(enrol(deps, ref)).rejects.toMatchObject({ code: 'CREDIT_GATE_CLOSED', action: 'retry' });
+    expect(await enrolments()).toBe(before);
+    expect(await enrol(deps, ref)).toMatchObject({ verdict: 'no-credits' });
+    // The canary is sent although the gate is closed.
+    await releaseCanary(store, 'acme');
+    expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
     expect(await enrolments()).toBe(before + 1);
   },
 );

@@ -57,7 +57,6 @@ export function reconcileDeps({ store, partner, stages = {}, started, followed =
     store,
     log: createLogger('test'),
     limits: { giveUpMs: 1000, partnerLagMs: 0, pausedMs: 1000 },
-    closedGates: new Set(),
     pausedHris: new Set(),
     connections: { of: async () => connection(), reopenIfRotated: async () => false },
     followedHires: async () => new Set(followed),

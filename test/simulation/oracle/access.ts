@@ -62,24 +62,16 @@ function isRefused(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && ![401, 402, 403, 408, 409, 425, 429].includes(status);
 }
 
-/** How long a request may be under way. */
-const UNDER_WAY_MS = 12_000;
-
 /** I9: with the credits gone, one canary a period. */
 function checkCanaries(world: World): string[] {
   const refused = world.wire.filter((request) => request.status === 402 && request.fault === undefined);
   // A store that was lost, or is from before a refusal, does not know of it.
   const forgotAt = Math.max(world.storeLostAt, world.storeRestoredAt);
   const early = refused.filter((request, index) => {
-    const isKnown = (one: { at: number; tenantId: string }): boolean =>
-      one.tenantId === request.tenantId && (!isForgotten(world, one.at) || request.at < forgotAt);
-    // A request that was under way when the gate closed is refused as well, and puts off no canary.
-    const closedAt = refused
-      .slice(0, index)
-      .filter(isKnown)
-      .reduce((closed, { at }) => (at - closed > UNDER_WAY_MS ? at : closed), Number.NEGATIVE_INFINITY);
-    const gap = request.at - closedAt;
-    return gap > UNDER_WAY_MS && gap < policies.canaryMs - 2_000;
+    const known = refused.slice(0, index).filter((one) => !isForgotten(world, one.at) || request.at < forgotAt);
+    const before = known.findLast((one) => one.tenantId === request.tenantId);
+    const gap = request.at - (before?.at ?? 0);
+    return gap > 12_000 && gap < policies.canaryMs - 2_000;
   });
   // A worker that dies with the refusal in its hands has told nobody.
   const { kills, stops } = world.scenario;
