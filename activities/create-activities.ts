@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, type RetryPolicy } from '@temporalio/common';
 import { ConnectorError, type ErrorAction, isConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
-import { HIRE_BEHIND } from '../src/hire/hire.ts';
+import { HIRE_BEHIND, HIRE_OVER } from '../src/hire/hire.ts';
 import type { HireActivities, ReconcileActivities } from '../src/hire/hire-activities.ts';
 import type { Logger } from '../src/log.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, postponeTrouble } from '../src/store/alarms.ts';
@@ -180,19 +180,21 @@ function startHeartbeat(): { beat: Beat; stop: () => void } {
 const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'unknown']);
 
 /**
- * Turns an error's action into a Temporal failure: only Temporal retries. Every error except HIRE_BEHIND is retried,
- * after the error's own delay if it names one. A refusal that a person can fix has become a hold before it gets here,
- * and nobody would follow a hire whose workflow failed. Messages come from ConnectorErrors or are fixed texts, because
- * other errors may quote a record. `usualMs`: delay for errors that name none.
+ * Turns an error's action into a Temporal failure: only Temporal retries. Every error except HIRE_BEHIND and HIRE_OVER,
+ * after which the hire begins anew, is retried after the error's own delay if it names one. A refusal that a person can
+ * fix has become a hold before it gets here, and nobody would follow a hire whose workflow failed. Messages come from
+ * ConnectorErrors or are fixed texts, because other errors may quote a record. `usualMs`: delay for errors that name
+ * none.
  */
 export function toFailure(error: unknown, usualMs?: number): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   const known = asConnectorError(error);
   const delayMs = known.retryAfterMs ?? usualMs;
+  const isOver = known.code === HIRE_OVER;
   return ApplicationFailure.create({
-    type: known.code,
+    type: isOver ? HIRE_BEHIND : known.code,
     message: known.withoutWords(),
-    nonRetryable: known.code === HIRE_BEHIND,
+    nonRetryable: isOver || known.code === HIRE_BEHIND,
     ...(delayMs !== undefined && { nextRetryDelay: Math.max(LEAST_DELAY_MS, delayMs) }),
     ...(benign.has(known.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
@@ -240,7 +242,7 @@ export async function noteFailure(
 ): Promise<number | undefined> {
   const key = keyOf(activity);
   // Nobody retries that under this name: the hire starts anew.
-  if (key === undefined || isConnectorError(error, HIRE_BEHIND)) return undefined;
+  if (key === undefined || isConnectorError(error, HIRE_BEHIND) || isConnectorError(error, HIRE_OVER)) return undefined;
   // A wait is no trouble: for the rate limit, for a paused tenant (which says why), or for the baseline.
   if (isConnectorError(error) && error.action === 'throttle') {
     if (activity.attempt > 1) await postponeTrouble(store, key, error.retryAfterMs ?? 0);

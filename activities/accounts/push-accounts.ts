@@ -241,7 +241,8 @@ function contextOf({ run, key, hire, account, decisions, creation }: Taken): Hir
   const { deps } = run;
   const { destination, ...ref } = key;
   const row = { ...hire, employee_id: null, employee_number: null, connection: destination };
-  return { deps, store: deps.store, connection: account, ref, row, answers: [], decisions, creation };
+  const known = { answers: [], decisions, creation, sinceRead: startClock() };
+  return { deps, store: deps.store, connection: account, ref, row, ...known };
 }
 
 /** The employee from the hire's first step. Reads the HR system only if the mapping needs more than the ids. */

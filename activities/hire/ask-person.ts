@@ -5,6 +5,7 @@ import {
   type EmployeeFields,
   type FindKey,
   followedStates,
+  HIRE_OVER,
   type HireRef,
   isSameHire,
   type KnownEmployee,
@@ -76,12 +77,14 @@ const questions = {
 
 /** Turns a refusal into the question for a person. @throws ConnectorError HIRE_OVER */
 export function heldAs(ref: HireRef, refusal: Refusal): Held {
-  // Reported by a worker that stood still; nobody waits for its answer.
+  // Reported by a worker that stood still, and nobody waits for its answer; or by a run whose hire was ended elsewhere.
   if (refusal.reason === 'over')
     throw new ConnectorError({
-      code: 'HIRE_OVER',
+      code: HIRE_OVER,
       action: 'retry',
-      message: `The hire of job candidate ${ref.jobCandidateId} ended while this worker was stalled.`,
+      message:
+        `The hire of job candidate ${ref.jobCandidateId} ended while it was worked on. If it should go on, it begins ` +
+        'anew by itself.',
     });
   const { jobCandidateId } = ref;
   if (refusal.reason !== 'of-another') return held(questions[refusal.reason], { jobCandidateId, other: refusal.other });

@@ -7,7 +7,7 @@ import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/plan-cancel.ts';
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { readHireRow, whileOpen } from '../../src/store/hires.ts';
+import { readHireRow, updateHire, whileOpen } from '../../src/store/hires.ts';
 import { answersOf, closeUnanswered } from '../../src/store/holds.ts';
 import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/open-store.ts';
@@ -25,7 +25,6 @@ import {
   CREATE_VERB,
   enrolmentReference,
   type HireContext,
-  noteHire,
   noteWrites,
   onceOf,
   reread,
@@ -50,7 +49,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const mayBeBack = 'verdict' in plan || plan.mayBeBack;
       if (mayBeBack && (await isBack(hire))) {
         // The workflow goes on, so nobody would take the answer to a question about the end.
-        await closeUnanswered(store, ref);
+        await closeUnanswered(store, ref, { openedBy: lookedAt });
         return goesOn(hire);
       }
       if ('verdict' in plan) return plan;
@@ -85,15 +84,19 @@ export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<Hi
     const { row, answers, store, ref } = hire;
     if (row.employee_id !== null) return { verdict: 'away' } as const;
     const plan = planCancel({ ...ref, state: row.state, employeeId: null, answers });
+    const openedBy = await readClock(store);
     if ('verdict' in plan || !plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
     // An answer given in the meantime goes first.
-    return (await closeUnanswered(store, ref)) ? goesOn(hire) : ({ verdict: 'away' } as const);
+    return (await closeUnanswered(store, ref, { openedBy })) ? goesOn(hire) : ({ verdict: 'away' } as const);
   });
 }
 
-/** A person who is back no longer counts among the hires that end. */
+/**
+ * A person who is back no longer counts among the hires that end. Written in any case: another attempt that read the
+ * hire before, and stands still, must not end it any more.
+ */
 async function goesOn(hire: HireContext): Promise<{ verdict: 'back' }> {
-  await noteHire(hire, { step: 'enrol' });
+  await updateHire(hire.store, hire.ref, { step: 'enrol' });
   await tellWhyHeld(hire, 'as it stands');
   return { verdict: 'back' };
 }
@@ -114,7 +117,9 @@ async function endCancelled(hire: HireContext, ends: EndState, lookedAt: number)
     if (waitMs !== undefined) throw underWay(ref, waitMs);
     // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
-    if ((await readHireRow(open, ref)).employee_id !== null) throw underWay(ref, 0);
+    // Nor a reading that another attempt has overtaken, because the person came back.
+    const now = await readHireRow(open, ref);
+    if (now.employee_id !== null || now.updated_at !== hire.row.updated_at) throw underWay(ref, 0);
     // Sent since this hire was looked at; an earlier one was asked about, or a create after it.
     const rehire = knowsOfCreate(hire.answers) ? undefined : await sentRehire({ ...hire, store: open });
     if (rehire?.isLost === false) throw underWay(ref, 0);
@@ -199,6 +204,7 @@ function terminationOf(
     pinned: () => ({ reason }),
     look: () => lookForEnd(connection, ids),
     sinceRead,
+    readAt: row.updated_at,
     note(_pinned, { verb, attempt }) {
       const changes = { status: { new: 'terminated' } };
       const write = { target: 'enrolment', foreignId: ids.join(' '), kind: 'end' as const, changes, sensitive: [] };

@@ -41,7 +41,14 @@ import {
   withHire,
   withHireOrHeld,
 } from './with-hire.ts';
-import { type EarlierOptions, type Elapsed, type OnceOptions, settleEarlier, writeOnce } from './write-once.ts';
+import {
+  assertFresh,
+  type EarlierOptions,
+  type Elapsed,
+  type OnceOptions,
+  settleEarlier,
+  writeOnce,
+} from './write-once.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -107,9 +114,10 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
     const judged = await judgeEmployee(hire, employee, await isTakenOver(hire));
     if (judged.verdict === 'hold') return judged;
     // The HR system may have been away for hours since we saw that the person was gone.
-    const { presence } = await seePerson(store, connection, ref.jobCandidateId);
+    const { presence, sinceRead } = await seePerson(store, connection, ref.jobCandidateId);
     if (presence.verdict === 'in') return { verdict: 'back' };
     await tellWhyHeld(hire, 'over');
+    assertFresh(deps.limits, sinceRead);
     await endHire(store, ref, 'left', ['done']);
     return judged;
   });

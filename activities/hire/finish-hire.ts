@@ -21,7 +21,7 @@ import {
 } from '../../src/plan/plan-write-back.ts';
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
 import { endHire, ownTimeOf } from '../../src/store/hire-states.ts';
-import { employeeOf, hireBehind } from '../../src/store/hires.ts';
+import { employeeOf, hireBehind, readHireRow } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
@@ -42,6 +42,7 @@ import {
   sensitiveFields,
   withHireOrHeld,
 } from './with-hire.ts';
+import { assertFresh } from './write-once.ts';
 
 type Finished = ReturnType<HireActivities['finishHire']>;
 
@@ -211,7 +212,8 @@ export async function writeEmployeeId(
   const batchId = await noteWrites(hire, [{ ...write, sensitive: [] }]);
   try {
     const input = { params: { onboardingCandidateId }, body: { status, employeeId } };
-    await partner.onboarding.setExternalStatus(input, { priority: 'live' });
+    const beforeWrite = (): Promise<void> => assertUnchanged(hire);
+    await partner.onboarding.setExternalStatus(input, { priority: 'live', beforeWrite });
     return { verdict: 'written' };
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
@@ -219,6 +221,26 @@ export async function writeEmployeeId(
     const refused = { onboardingCandidateId, refusal: error.code, status: row.onboarding_status };
     return targetAfterRefusal(refused, customField);
   }
+}
+
+/** What a hire's writes to the partner say, and of whom. */
+const WRITTEN_OF = [
+  'state',
+  'candidate_id',
+  'connection',
+  'employee_id',
+  'employee_number',
+  'onboarding_candidate_id',
+] as const;
+
+/**
+ * Lets nothing leave on an old reading: after a stall, another worker may have ended the hire, or found that the
+ * employee is somebody else. @throws ConnectorError READ_TOO_LONG_AGO
+ */
+async function assertUnchanged({ deps, store, ref, row, sinceRead }: HireContext): Promise<void> {
+  const now = await readHireRow(store, ref);
+  const isChanged = WRITTEN_OF.some((key) => now[key] !== row[key]);
+  assertFresh(deps.limits, () => (isChanged ? Number.POSITIVE_INFINITY : sinceRead()));
 }
 
 /**
@@ -231,7 +253,8 @@ export async function upsertValues(hire: HireContext, values: readonly TargetVal
   const encoded = await encodeTargets(hire, values);
   const batchId = await noteWrites(hire, [customFieldWrite(hire, values)]);
   const body = encoded.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
-  const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
+  const options = { priority: 'live', beforeWrite: () => assertUnchanged(hire) } as const;
+  const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, options);
   const errors = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.error]));
   const [first] = errors;
   if (first === undefined) return batchId;

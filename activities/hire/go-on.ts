@@ -6,6 +6,7 @@ import { held } from '../../src/hire/holds.ts';
 import { judgeOnboarding } from '../../src/plan/plan-enrolment.ts';
 import { hireBehind, updateHire } from '../../src/store/hires.ts';
 import { closeUnanswered } from '../../src/store/holds.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { assertKnownCompany } from '../guarded.ts';
 import { noteUnknownValue } from '../presence/read-presence.ts';
@@ -97,10 +98,11 @@ export async function readOnboarding(
   deps: ActivityDeps,
   given: Parameters<HireActivities['readOnboarding']>[0],
 ): Promise<Verdict> {
+  const openedBy = given.asked === true ? await readClock(deps.store) : 0;
   const onboarding = await readNow(deps, given);
   if (given.asked !== true || onboarding.verdict !== 'ready') return onboarding;
   // An answer given in the meantime goes first.
-  if (!(await closeUnanswered(deps.store, given))) return { verdict: 'waiting' };
+  if (!(await closeUnanswered(deps.store, given, { openedBy }))) return { verdict: 'waiting' };
   await tellAtPartner(deps, given);
   return onboarding;
 }

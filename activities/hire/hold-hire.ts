@@ -18,19 +18,23 @@ import { releasePeople } from '../../src/store/people.ts';
 import type { ActivityDeps } from '../connections.ts';
 import { tellWhyHeld } from './finish-hire.ts';
 import { CREATE_VERB, withHire } from './with-hire.ts';
+import { assertFresh, startClock } from './write-once.ts';
 
 /** Parks the hire with its reason. The worker's own loop sends the notification at least once. */
 export async function openHold(
   deps: ActivityDeps,
   { hold, ...ref }: HireRef & { hold: HoldRequest },
 ): ReturnType<HireActivities['openHold']> {
-  const { store, log } = deps;
+  const { store, log, limits } = deps;
   const { tenantId, jobCandidateId, period } = ref;
+  const sinceAsked = startClock();
   const { holdId, fresh } = await store.kysely.transaction().execute(async (kysely) => {
     const open = { ...store, kysely };
     // Opens no hold for a hire that is over, because nobody would take the answer; only a stalled worker tries that.
     const { state } = await lockHire(open, ref);
     if (state !== 'open' && state !== 'done') return { holdId: '', fresh: false };
+    // Nor one that its run has asked and heard of since.
+    assertFresh(limits, sinceAsked);
     // A hire asks one question at a time, so an answer that nobody has taken yet goes first.
     const last = await lastAnswered(open, ref);
     // One that was already taken, if another attempt came first: `heldByAnswer` asks nothing anew.
@@ -88,9 +92,10 @@ export async function takeAnswer(
     return { verdict: 'answered', next: 'same' };
   }
   if (hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
+  const { answered_at: answeredAt } = hold;
   const { next = 'same', ends } = entryOf(hold.answer) ?? {};
   await store.kysely.transaction().execute(async (kysely) => {
-    const closed = await closeHold({ ...store, kysely }, holdId);
+    const closed = await closeHold({ ...store, kysely }, holdId, answeredAt);
     // If the hold was closed before, the hire has ended already and may have been opened again since.
     if (!closed || ends === undefined) return;
     await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);

@@ -27,6 +27,7 @@ import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
 import { isInScope, keepSeen, readEnrolment, readSources, type Seen, seePerson } from './read-sources.ts';
 import { enrolmentReference, type HireContext, personOf } from './with-hire.ts';
+import { startClock } from './write-once.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
@@ -300,6 +301,6 @@ function unstarted(deps: ActivityDeps, connection: Connection, ref: HireRef): Hi
     observed: null,
     passed_over: null,
   };
-  const { store } = deps;
-  return { deps, store, connection, ref, row, answers: [], decisions: undecided, creation: undefined };
+  const none = { answers: [], decisions: undecided, creation: undefined, sinceRead: startClock() };
+  return { deps, store: deps.store, connection, ref, row, ...none };
 }

@@ -14,6 +14,7 @@ import type { HireRow } from '../../src/store/schema.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guarded } from '../guarded.ts';
+import { type Elapsed, startClock } from './write-once.ts';
 
 /** One hire at work: the tenant's two sides, and what the store held of the hire when it was read. */
 export interface HireContext {
@@ -29,6 +30,8 @@ export interface HireContext {
   mapping?: Mapping;
   /** The newest attempt to make the employee. */
   creation: OpenIntent | undefined;
+  /** Time since all this was read. */
+  sinceRead: Elapsed;
 }
 
 /**
@@ -130,12 +133,13 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
   const { store } = deps;
   const { tenantId, jobCandidateId, period } = given;
   const ref = { tenantId, jobCandidateId, period };
+  const sinceRead = startClock();
   const [row, answers, creation] = await Promise.all([
     readHireRow(store, ref),
     answersOf(store, ref),
     latestIntent(store, ref, CREATE_VERB),
   ]);
-  return { deps, store, connection, ref, row, answers, decisions: decide(answers), creation };
+  return { deps, store, connection, ref, row, answers, decisions: decide(answers), creation, sinceRead };
 }
 
 const PREFIX = 'hirebridge';

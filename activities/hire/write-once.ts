@@ -29,6 +29,8 @@ export interface OnceOptions<T, Pinned> {
   verb: string;
   /** Required state of the hire: `open` if absent; `none` if the write belongs to no hire. */
   state?: 'done' | 'none';
+  /** The hire's `updated_at` when this was decided; see `openIntent`. */
+  readAt?: number;
   /** Builds the request's pinned values. Called once: later attempts reuse the first attempt's values. */
   pinned: () => Pinned;
   /** The request may be sent until this long after the intent, and must end by then. */
@@ -98,6 +100,7 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
     ...key,
     verb,
     ...(options.state && { state: options.state }),
+    ...(options.readAt !== undefined && { readAt: options.readAt }),
     attempt: (latest?.attempt ?? 0) + 1,
     pinned,
     budgetMs: giveUpMs,
@@ -157,6 +160,19 @@ export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, since
       });
     },
   };
+}
+
+/** @throws ConnectorError READ_TOO_LONG_AGO if the reading that justifies a write is too old: the worker stalled */
+export function assertFresh({ giveUpMs }: { giveUpMs: number }, sinceRead: Elapsed): void {
+  if (sinceRead() <= 2 * giveUpMs) return;
+  throw new ConnectorError({
+    code: 'READ_TOO_LONG_AGO',
+    action: 'retry',
+    message:
+      'Nothing was written: this worker stalled, or other calls took too long, so what it had read is too old. The ' +
+      'next attempt reads again.',
+    retryAfterMs: 0,
+  });
 }
 
 /** `what` was sent; nothing is concluded while it may still be under way. */

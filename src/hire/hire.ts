@@ -193,6 +193,9 @@ export type SignalHire = (
  */
 export const HIRE_BEHIND = 'HIRE_BEHIND';
 
+/** Code of the error of a run, or of a stalled worker, whose hire is over. A run ends and begins anew. */
+export const HIRE_OVER = 'HIRE_OVER';
+
 /** How long a stalled worker may go unnoticed, in ms; configurable, so that tests need not wait. */
 export interface HireTiming {
   heartbeatMs: number;

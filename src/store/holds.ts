@@ -276,9 +276,13 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
   );
 }
 
-/** False if it is closed already. */
-export async function closeHold(store: Store, holdId: string): Promise<boolean> {
-  return didChange(closing(store, { hold_id: holdId }));
+/**
+ * False if it is closed already. `answeredAt`: the answer that is acted upon; also false if the hold was opened again
+ * since, and has another answer.
+ */
+export async function closeHold(store: Store, holdId: string, answeredAt?: number): Promise<boolean> {
+  const hold = closing(store, { hold_id: holdId });
+  return didChange(answeredAt === undefined ? hold : hold.where('answered_at', '=', answeredAt));
 }
 
 /** Closes the open holds of a hire that ended. */
@@ -287,11 +291,17 @@ export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
 }
 
 /**
- * Closes a hire's unanswered holds, apart from the code `except`, because their cause is gone. False if a person
- * answered first or no hold is open.
+ * Closes a hire's unanswered holds, apart from the code `except`, because their cause is gone. `openedBy`: when the
+ * cause was looked at, ms on the database's clock; a worker that stood still must not close what was asked since. False
+ * if a person answered first or no such hold is open.
  */
-export async function closeUnanswered(store: Store, key: HireRef, { except = '' } = {}): Promise<boolean> {
-  return didChange(closing(store, hireColumns(key)).where('answered_at', 'is', null).where('code', '<>', except));
+export async function closeUnanswered(
+  store: Store,
+  key: HireRef,
+  { except = '', openedBy }: { except?: string; openedBy?: number } = {},
+): Promise<boolean> {
+  const unanswered = closing(store, hireColumns(key)).where('answered_at', 'is', null).where('code', '<>', except);
+  return didChange(openedBy === undefined ? unanswered : unanswered.where('opened_at', '<=', openedBy));
 }
 
 function closing(store: Store, of: Partial<Pick<HoldRow, 'hold_id' | 'tenant_id' | 'job_candidate_id' | 'period'>>) {

@@ -15,6 +15,8 @@ interface NewIntent extends HireRef {
   budgetMs: number;
   /** The state that the hire must be in; `open` if absent. `none`: the key names the requester instead of a hire. */
   state?: 'open' | 'done' | 'none';
+  /** The hire's `updated_at` when this was decided: if it has changed since, another execution decided anew. */
+  readAt?: number;
 }
 
 export interface OpenIntent extends IntentRow {
@@ -23,9 +25,9 @@ export interface OpenIntent extends IntentRow {
 }
 
 /**
- * Commits that one write to a partner or HR system is about to be made. Undefined if the hire is over, or if another
- * execution made this attempt first: its request may be under way, so the caller must wait for its deadline and then
- * look.
+ * Commits that one write to a partner or HR system is about to be made. Undefined if the hire is over or changed since
+ * it was read, or if another execution made this attempt first: its request may be under way, so the caller must wait
+ * for its deadline and then look.
  */
 export async function openIntent(store: Store, intent: NewIntent): Promise<OpenIntent | undefined> {
   const pinned = await sealed(store, 'intents.pinned', intent.tenantId, JSON.stringify(intent.pinned));
@@ -54,12 +56,14 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
 const ATTEMPT = ['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt'] as const;
 
 /** Reads the clock once, because Postgres's clock would move between two columns. Has no row if the hire is over. */
-function clockOf(store: Store, { state, ...key }: NewIntent) {
+function clockOf(store: Store, { state, readAt, ...key }: NewIntent) {
   const clock = store.kysely.selectNoFrom(store.now.as('at')).as('clock');
   // Without a condition SQLite would parse the following clause as a join.
   const alone = store.kysely.selectFrom(clock).where(sql<boolean>`true`);
   if (state === 'none') return alone;
-  return openHire(store, key, state).innerJoin(clock, (join) => join.onTrue()) as unknown as typeof alone;
+  const hire = openHire(store, key, state);
+  const unchanged = readAt === undefined ? hire : hire.where('hires.updated_at', '=', readAt);
+  return unchanged.innerJoin(clock, (join) => join.onTrue()) as unknown as typeof alone;
 }
 
 /**

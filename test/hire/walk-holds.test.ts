@@ -271,7 +271,8 @@ type Answered = (typeof answered)[number];
 async function leadsOn(store: Store, jobCandidateId: string, [, answer, one]: Answered): Promise<boolean> {
   const { hold, before = {}, again } = one;
   const own = { ...ref, jobCandidateId };
-  const deps = { store, log: pino({ level: 'silent' }) } as unknown as Parameters<typeof takeAnswer>[0];
+  const parts = { store, log: pino({ level: 'silent' }), limits: { giveUpMs: 60_000 } };
+  const deps = parts as unknown as Parameters<typeof takeAnswer>[0];
   await insertHires(store, [{ ...own, state: 'open' }]);
   const { holdId } = await openHold(deps, { ...own, hold });
   const takes = entryOf(answer)?.takes as keyof typeof NAMED | undefined;

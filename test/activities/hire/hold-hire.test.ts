@@ -19,7 +19,7 @@ const REF = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
 test('a worker that stood still opens no hold of a hire that is over: nobody would take the answer', async () => {
   const store = await sqliteStore();
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
   const hold = holdOf('ONBOARDING_TERMINATED', { jobCandidateId: '5012', status: 'terminated' });
   await insertHires(store, [{ ...REF, state: 'open' }]);
   const { holdId } = await openHold(deps, { ...REF, hold });
@@ -32,7 +32,7 @@ test('a worker that stood still opens no hold of a hire that is over: nobody wou
 
 test('a hire asks one thing at a time, and nothing once a person’s answer has ended it', async () => {
   const store = await sqliteStore();
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
   const asked = { jobCandidateId: '5012', employeeId: '7' };
   await insertHires(store, [{ ...REF, state: 'open' }]);
   await endHire(store, REF, 'done');
@@ -48,7 +48,7 @@ test('a hire asks one thing at a time, and nothing once a person’s answer has 
 
 test('an answer that nobody took yet is heard before a hire asks anything else', async () => {
   const store = await sqliteStore();
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
   const asked = { jobCandidateId: '5012', employeeId: '7' };
   await insertHires(store, [{ ...REF, state: 'open' }]);
   await endHire(store, REF, 'done');
@@ -61,7 +61,7 @@ test('an answer that nobody took yet is heard before a hire asks anything else',
 
 test('a retry that finds the same cause goes on with its hold; another question has an id of its own', async () => {
   const store = await sqliteStore();
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
   await insertHires(store, [{ ...REF, state: 'open' }]);
   const incomplete = (problems: string) =>
     holdOf('MAPPING_INCOMPLETE', { jobCandidateId: '5012', problems, fields: { title: 'MISSING' } });
@@ -93,7 +93,7 @@ test('a retry that finds the same cause goes on with its hold; another question 
 
 test('a question that only says for how many more days it waits is the same one', async () => {
   const store = await sqliteStore();
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
   await insertHires(store, [{ ...REF, state: 'open' }]);
   const left = (daysSince: number) =>
     holdOf('LEFT_BEFORE_START', { jobCandidateId: '5012', employeeId: 'E1', daysSince });
@@ -108,7 +108,7 @@ test.each(kinds)(
   'a hold or hire that a restored store does not know ends the run, so that the hire begins anew, in %s',
   async (database) => {
     const { store } = await freshStore(database);
-    const deps = { store, log: createLogger('test') } as ActivityDeps;
+    const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
     const hold = holdOf('ONBOARDING_TERMINATED', { jobCandidateId: '5012', status: 'terminated' });
     const behind = { code: 'HIRE_BEHIND' };
     await expect(openHold(deps, { ...REF, hold })).rejects.toMatchObject(behind);
@@ -135,7 +135,7 @@ test.each([
   ['that sent no create', holdOf('TERMINATE_REFUSED', ENDING), false, undefined],
 ])('keep ends a hire %s, and the next hire of the person knows', async (_what, hold, isSent, recorded) => {
   const { store } = await freshStore('sqlite');
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const deps = { store, log: createLogger('test'), limits: { giveUpMs: 60_000 } } as ActivityDeps;
   await readTenantState(store, 'acme');
   await insertHires(store, [{ ...REF, state: 'open', candidateId: '88' }]);
   expect((await holdPerson(store, who('88'), REF)).refusal).toBeUndefined();

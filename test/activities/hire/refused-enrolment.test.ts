@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
+import { bindActivities, noteFailure, toFailure } from '../../../activities/create-activities.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
@@ -9,9 +10,10 @@ import { Overrides } from '../../../src/partner/contract/assumptions.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
 import { closeCreditGate, isCreditGateOpen, releaseCanary } from '../../../src/store/enrolments.ts';
+import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
-import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
+import { readTenantState, recordReconcile, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore, kinds } from '../../store/stores.ts';
@@ -160,6 +162,24 @@ test.each(kinds)(
     await releaseCanary(store, 'acme');
     expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
     expect(await enrolments()).toBe(before + 1);
+  },
+);
+
+test.each(kinds)(
+  'a run whose hire was ended elsewhere ends and begins anew, and is no sign of a restored store, in %s',
+  async (database) => {
+    const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+    onTestFinished(() => sandbox[Symbol.asyncDispose]());
+    const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+    const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '', database);
+    await recordReconcile(store, 'acme', true);
+    await endHire(store, ref, 'left');
+    const run = bindActivities(deps).enrol(ref);
+    const error = await run.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'HIRE_OVER' });
+    expect(toFailure(error)).toMatchObject({ type: 'HIRE_BEHIND', nonRetryable: true });
+    expect(await noteFailure(deps, { name: 'enrol', input: ref, attempt: 30 }, error)).toBeUndefined();
+    expect(await readTenantState(store, 'acme')).toMatchObject({ fully_reconciled_at: expect.any(Number) });
   },
 );
 

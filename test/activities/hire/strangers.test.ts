@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
 import { cancelHire, lookForReturn, startNextEnrolment } from '../../../activities/hire/cancel-hire.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
@@ -10,7 +11,7 @@ import { holdOf } from '../../../src/hire/holds.ts';
 import { listAlarms } from '../../../src/store/alarms.ts';
 import { recordEnrolment } from '../../../src/store/enrolments.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
-import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { answerHold, closeHold, listHolds, readHold } from '../../../src/store/holds.ts';
 import { saveJobs } from '../../../src/store/jobs.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
 import { freshStore, kinds } from '../../store/stores.ts';
@@ -19,7 +20,12 @@ const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
 /** An enrolled hire, and a partner whose onboarding answers as told. */
 async function enrolled(
-  partner: { status: string; refusesToEnd?: boolean },
+  partner: {
+    status: string;
+    refusesToEnd?: boolean;
+    /** What happens once while an enrolment, or the person, is read. */
+    meanwhile?: { enrolmentIsRead?: () => Promise<unknown>; personIsRead?: () => Promise<unknown> };
+  },
   database: (typeof kinds)[number] = 'sqlite',
 ) {
   const { store } = await freshStore(database);
@@ -31,8 +37,21 @@ async function enrolled(
   const told: unknown[] = [];
   const person = { id: '5012', jobId: '9', candidateId: '88', stage: 'OFFER' };
   await saveJobs(store, 'acme', [{ jobId: '9', record: {} }]);
+  const happen = async (when: keyof NonNullable<typeof partner.meanwhile>): Promise<void> => {
+    const happening = partner.meanwhile?.[when];
+    if (happening !== undefined) partner.meanwhile = {};
+    await happening?.();
+  };
+  const readAll = async () => {
+    const items = [{ ...person }];
+    await happen('personIsRead');
+    return { items, unreadable: [] };
+  };
   const onboarding = {
-    getCandidate: async () => ({ data: { onboardingCandidateId: 'oc', overallStatus: partner.status } }),
+    getCandidate: async () => {
+      await happen('enrolmentIsRead');
+      return { data: { onboardingCandidateId: 'oc', overallStatus: partner.status } };
+    },
     terminate: async () => {
       ends.push('oc');
       if (!partner.refusesToEnd) return;
@@ -43,7 +62,7 @@ async function enrolled(
   const connection = {
     tenant: { tenant: 'acme', policies, writeBack: {} },
     mapping: { hash: 'm', fields: [] },
-    partner: { onboarding, readAll: async () => ({ items: [person], unreadable: [] }) },
+    partner: { onboarding, readAll },
     overrides: { jobCandidateStageField: 'stage' },
     keyFingerprint: 'one',
     log: { warn: (facts: unknown) => told.push(facts) },
@@ -200,4 +219,66 @@ test.each(kinds)('an answer to a run that was lost is heard before anything else
   expect(await listHolds(store)).toEqual([]);
   expect(await cancelHire(deps, ref)).toEqual({ verdict: 'cancelled', state: 'cancelled' });
   expect(await row()).toMatchObject({ employee_id: null });
+});
+
+describe.each(kinds)('a worker that stood still, in %s', (database) => {
+  test.each(['in_progress', 'rejected'])(
+    'ends no hire whose person came back meanwhile, with an enrolment that is %s',
+    async (status) => {
+      const world = await enrolled({ status }, database);
+      const { deps, ends, person, partner, row } = world;
+      partner.meanwhile = {
+        async enrolmentIsRead() {
+          // The clock of two changes must differ.
+          await setTimeout(5);
+          person.stage = 'HIRED';
+          expect(await cancelHire(deps, ref)).toEqual({ verdict: 'back' });
+        },
+      };
+      await expect(cancelHire(deps, ref)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+      expect(ends).toEqual([]);
+      expect(await row()).toMatchObject({ state: 'open' });
+    },
+  );
+
+  test.each([
+    ['cancelled', cancelHire, 'back'],
+    ['held', lookForReturn, 'away'],
+  ] as const)('leaves a question that was asked since, while the hire is %s', async (_state, look, verdict) => {
+    const world = await enrolled({ status: 'in_progress' }, database);
+    const { deps, store, person, partner } = world;
+    person.stage = 'HIRED';
+    const hold = holdOf('PERSON_BEING_HIRED', { ...ref, other: ref });
+    partner.meanwhile = {
+      async personIsRead() {
+        await setTimeout(5);
+        await openHold(deps, { ...ref, hold });
+      },
+    };
+    expect(await look(deps, ref)).toEqual({ verdict });
+    expect(await listHolds(store)).toMatchObject([{ code: 'PERSON_BEING_HIRED' }]);
+  });
+
+  test('leaves the second answer to a question that was asked again', async () => {
+    const { deps, store } = await enrolled({ status: 'in_progress' }, database);
+    const hold = holdOf('PERSON_BEING_HIRED', { ...ref, other: ref });
+    const { holdId } = await openHold(deps, { ...ref, hold });
+    await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
+    const first = await readHold(store, holdId);
+    await takeAnswer(deps, { ...ref, holdId });
+    expect(await openHold(deps, { ...ref, hold })).toEqual({ holdId });
+    await setTimeout(5);
+    await answerHold(store, holdId, { answer: 'cancel', arguments: [], by: 'ann' });
+    expect(await closeHold(store, holdId, Number(first?.answered_at))).toBe(false);
+    expect(await takeAnswer(deps, { ...ref, holdId })).toEqual({ verdict: 'answered', next: 'cancel' });
+    expect(await listHolds(store)).toEqual([]);
+  });
+
+  test('asks nothing', async () => {
+    const { deps, store } = await enrolled({ status: 'in_progress' }, database);
+    const late = { ...deps, limits: { ...deps.limits, giveUpMs: -1 } };
+    const hold = holdOf('PERSON_BEING_HIRED', { ...ref, other: ref });
+    await expect(openHold(late, { ...ref, hold })).rejects.toMatchObject({ code: 'READ_TOO_LONG_AGO' });
+    expect(await listHolds(store, { all: true })).toEqual([]);
+  });
 });

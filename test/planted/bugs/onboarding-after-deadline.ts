@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/go-on.ts',
-      find: "  if (!(await closeUnanswered(deps.store, given))) return { verdict: 'waiting' };",
+      find: "  if (!(await closeUnanswered(deps.store, given, { openedBy }))) return { verdict: 'waiting' };",
       replace: "  if (given.period !== 0) return { verdict: 'waiting' };",
     },
   ],
