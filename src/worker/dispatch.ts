@@ -12,10 +12,11 @@ import { streams as kinds, type StreamName } from '../streams/streams.ts';
 
 /**
  * The effect of an event on hires. `hired`: a hint for each job candidate's hire, started if none runs. `moved`: the
- * same if the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only.
+ * same if the move leads into a hiring stage, otherwise like `left`. `added`: the same as `hired` if the event names a
+ * hiring stage, otherwise nothing. `left`: a hint for a running hire only.
  * `onboarding`: a hint for the hire of that enrolment, or a reconcile if no id is known.
  */
-type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
+type HireHint = 'hired' | 'moved' | 'added' | 'left' | 'onboarding';
 
 /** The effect of an event: hints for hires or streams; if none, the reason. */
 export interface Dispatch {
@@ -61,6 +62,7 @@ export const dispatch: Record<EventName, Dispatch> = {
   'onboarding.report.ready': { streams: { documents: 'onboardingCandidateId' } },
   'onboarding.offer.completed': { streams: { documents: 'jobCandidateId' } },
   'candidate.added_to_job': {
+    hires: 'added',
     streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
   },
   // A rejection or its withdrawal may arrive as nothing but an edited application (E5).
@@ -124,6 +126,11 @@ export const hireHints: Record<HireHint, SendHints> = {
     const [nextStageId] = delivery.ids['nextStageId'] ?? [];
     const into = nextStageId === undefined || (await sender.isHiringStage(delivery.tenantId, nextStageId));
     await (into ? startHires(sender, delivery, tenant) : hintRunning(sender, delivery));
+  },
+  async added(sender, delivery, tenant) {
+    const [stageId] = delivery.ids['nextStageId'] ?? [];
+    const isHired = stageId !== undefined && (await sender.isHiringStage(delivery.tenantId, stageId));
+    if (isHired) await startHires(sender, delivery, tenant);
   },
   left: hintRunning,
   onboarding: hintEnrolled,

@@ -155,6 +155,19 @@ test.each(['candidate.hired', 'candidate.stage_changed', 'candidate.removed_from
   },
 );
 
+test('somebody added to a hiring stage is hired at once; to another stage, or to none that is named, nobody is', async () => {
+  const store = await freshStore();
+  for (const [id, stage] of [
+    [7, { stageId: 10 }],
+    [8, { stageId: 11 }],
+    [9, {}],
+  ] as const)
+    await deliver(store, 'candidate.added_to_job', { jobId: 1, ...stage, jobCandidateIds: [id], count: 1 });
+  const { hinted, reconciles } = relayOver(store, { isHiringStage: async (_tenant, stageId) => stageId === '10' });
+  await relayed(store, 3);
+  expect({ hinted, reconciles }).toEqual({ hinted: ['7 person'], reconciles: [] });
+});
+
 test('a reconcile still owed is asked for when the relay ends, and only then its deliveries are relayed', async () => {
   const store = await freshStore();
   const { relay, hinted, reconciles } = relayOver(store, { gapMs: 60_000 });

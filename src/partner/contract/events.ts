@@ -122,7 +122,8 @@ const idKeys = {
   rescoreId: ['rescoreId'],
   offerId: ['offerId'],
   currentStageId: ['currentStageId'],
-  nextStageId: ['nextStageId'],
+  // `stageId` names the stage that somebody is added to.
+  nextStageId: ['nextStageId', 'stageId'],
 } as const;
 export type EventIdKind = keyof typeof idKeys;
 const idKinds = Object.keys(idKeys) as EventIdKind[];
