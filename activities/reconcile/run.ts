@@ -166,13 +166,19 @@ export function afterPage(cursor: ListCursor, page: PageSeen, readTwice: boolean
   }
   const total = page?.total ?? null;
   const read = cursor.read + records;
-  const mayHaveSlipped = total === null || (cursor.total !== null && total < cursor.total);
-  const slippedTo = records > 0 && mayHaveSlipped ? cursor.page : cursor.slippedTo;
+  const slippedTo = mayHaveSlipped(cursor, records, total) ? cursor.page : cursor.slippedTo;
   const isOver = records === 0 || (total !== null && read >= total);
   if (!isOver) return { ...cursor, page: cursor.page + 1, read, total, slippedTo };
   const pages = records === 0 ? cursor.page - 1 : cursor.page;
   if (readTwice && cursor.pass === 'first') return pages > 1 ? { ...startOfList(), pass: 'second' } : undefined;
   return slippedTo > FIRST_PAGE ? { ...startOfList(), pass: 'again', slippedTo } : undefined;
+}
+
+/** Whether records of this page may have moved to one before. On an empty page, all that it had may have. */
+function mayHaveSlipped(cursor: ListCursor, records: number, total: number | null): boolean {
+  if (cursor.total === null) return records > 0 && total === null;
+  if (total !== null) return total < cursor.total;
+  return records > 0 || cursor.total > cursor.read;
 }
 
 /** How many people the total still counts where this page is empty. */

@@ -79,10 +79,12 @@ async function* walkPages(
   let last: string | undefined;
   for (let page = first; ; page += 1) {
     const body = await next(page);
-    if (body === undefined) break;
-    const raw = rawItems(endpoint.list, body);
-    if (raw.length === 0) await assertFirstPage(asked, page, body);
-    if (raw.length === 0 && page > paging.firstPage) break;
+    const raw = body === undefined ? [] : rawItems(endpoint.list, body);
+    if (raw.length === 0 && body !== undefined) await assertFirstPage(asked, page, body);
+    if (raw.length === 0 && (body === undefined || page > paging.firstPage)) {
+      noteEnd(reading, page, body);
+      break;
+    }
     last = assertNewPage(endpoint, raw, page, last);
     yield takePage(reading, page, body);
     if (raw.length === 0) break;
@@ -160,6 +162,18 @@ function takePage(reading: Reading, page: number, body: unknown): UnreadPage {
   if (mayHaveFallen) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
   return { page, ...(total === undefined ? {} : { total }), fresh };
+}
+
+/**
+ * The list ends with an empty page, or a 404 in its place. If its total fell, or still counts more than was read, records
+ * that would be here may have moved to the page before.
+ */
+function noteEnd(reading: Reading, page: number, body: unknown): void {
+  const total = body === undefined ? undefined : totalOf(reading.paging, body);
+  const { total: before, seen } = reading;
+  if (before === undefined) return;
+  if (total === undefined ? before > seen : total < before) reading.slippedTo = page;
+  reading.total = total ?? before;
 }
 
 /** Where a list without pages may say that it has some after all. */

@@ -8,12 +8,17 @@ interface Reading {
   readTwice?: boolean;
   /** Whether the partner tells the total. */
   isTold?: boolean;
+  /** Whether an empty page tells it. */
+  isToldAtEnd?: boolean;
   /** What happens to the list before this call, counted from 1. */
   moves?: Record<number, (list: string[]) => void>;
 }
 
 /** Reads a list to its end, two records a page; the pages asked for, and whom they showed. */
-function read(records: readonly string[], { readTwice = false, isTold = true, moves = {} }: Reading = {}) {
+function read(
+  records: readonly string[],
+  { readTwice = false, isTold = true, isToldAtEnd = false, moves = {} }: Reading = {},
+) {
   const list = [...records];
   const pages: number[] = [];
   const seen = new Set<string>();
@@ -24,7 +29,7 @@ function read(records: readonly string[], { readTwice = false, isTold = true, mo
     for (const one of shown) seen.add(one);
     const isBehind = shown.length === 0 && cursor.page > 1;
     const page = { records: shown.length, ...(isTold ? { total: list.length } : {}) };
-    cursor = afterPage(cursor, isBehind ? undefined : page, readTwice);
+    cursor = afterPage(cursor, isBehind && !isToldAtEnd ? undefined : page, readTwice);
   }
   return { pages, seen: [...seen].toSorted().join('') };
 }
@@ -49,6 +54,15 @@ describe('a list that moves while it is read', () => {
     expect(pages).toEqual([1, 2, 3, 1]);
     expect(seen).toBe('abcdef');
   });
+
+  test.each([true, false])(
+    'shows everybody, where the last one slips to the page before, with a total: %s',
+    (isTold) => {
+      const five = SIX.slice(0, 5);
+      const { seen } = read(five, { isTold: true, isToldAtEnd: isTold, moves: { 3: (list) => list.splice(0, 1) } });
+      expect(seen).toBe('abcde');
+    },
+  );
 
   test('shows everybody, where it grows at its begin', () => {
     expect(read(SIX, { moves: { 2: (list) => list.unshift('z') } }).seen).toBe('abcdef');

@@ -21,6 +21,24 @@ test('a list that tells no total loses nobody who slips to a page that was read 
   expect(await readShrinking(30, 5)).toEqual({ read: 30, calls: 7 });
 });
 
+test.each<[string, (total: number) => { status?: number; json: object }]>([
+  ['an empty page with a lower total', (totalJobs) => ({ json: { jobs: [], totalJobs } })],
+  ['a 404', () => ({ status: 404, json: { error: { code: 'NOT_FOUND', type: 'not_found', message: 'no page' } } })],
+])('a record of the last page that slips to the page before is read, where %s is left', async (_what, nothingLeft) => {
+  let ids = Array.from({ length: 21 }, (_, index) => index + 1);
+  const { partner, seen } = await scriptedPartner(({ query }) => {
+    const start = (Number(query['pageNumber']) - 1) * 10;
+    const jobs = ids.slice(start, start + 10).map((id) => ({ id, title: `Job ${id}`, status: 'ACTIVE' }));
+    const totalJobs = ids.length;
+    if (seen.length === 2) ids = ids.filter((id) => id !== 5);
+    return jobs.length === 0 ? nothingLeft(totalJobs) : { json: { jobs, totalJobs } };
+  });
+  const { items } = await partner.readAll(contract.jobs.list, {}, { size: 10 });
+  expect(items.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 21 }, (_, index) => index + 1),
+  );
+});
+
 test('a list of one page that tells no total is read once, and its end, and the page before its first', async () => {
   expect(await readShrinking(9, undefined)).toEqual({ read: 9, calls: 3 });
 });

@@ -5,7 +5,11 @@ const FILE = 'src/partner/client/pages.ts';
 export const bug: PlantedBug = {
   name: 'total believed more than an empty page',
   patches: [
-    { file: FILE, find: '    if (raw.length === 0 && page > paging.firstPage) break;\n', replace: '' },
+    {
+      file: FILE,
+      find: 'if (raw.length === 0 && (body === undefined || page > paging.firstPage))',
+      replace: 'if (!body)',
+    },
     { file: FILE, find: '    if (raw.length === 0) break;\n    if (!isLast(', replace: '    if (!isLast(' },
     { file: FILE, find: '  if (raw.length === 0) return undefined;\n', replace: '' },
   ],
