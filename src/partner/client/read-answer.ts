@@ -38,14 +38,14 @@ export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
  * may name anybody, and errors end up in histories, holds and logs.
  */
 export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown): ConnectorError {
-  const { overrides, endpoint, input } = call;
+  const { endpoint, input } = call;
   const idempotent = isRepeatable(endpoint);
   const refused = readErrorBody(body);
   const what = callText(endpoint, input);
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
   const code = isKeyMissing(body)
     ? 'INVALID_API_KEY'
-    : isEmailConflict(overrides, endpoint, refused, answer.status)
+    : isEmailConflict(call, refused, answer.status)
       ? 'EMAIL_CONFLICT'
       : codeOf(refused, answer.status);
   const fields = fieldsIn(endpoint, Object.keys(refused.details ?? {}));
@@ -98,12 +98,13 @@ function isKeyMissing(body: unknown): boolean {
 
 /**
  * Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before sending, so a 400 about the
- * e-mail alone means the same.
+ * e-mail alone means the same. Where no field is named, it is about the e-mail if nothing else was sent.
  */
-function isEmailConflict(overrides: Overrides, endpoint: AnyEndpoint, refused: PartnerError, status: number): boolean {
+function isEmailConflict({ overrides, endpoint, input }: AskedCall, refused: PartnerError, status: number): boolean {
   if (endpoint.id !== 'candidates.update') return false;
   if (status === 409) return overrides.emailConflict !== '400';
-  const fields = Object.keys(refused.details ?? {});
+  const named = Object.keys(refused.details ?? {});
+  const fields = named.length > 0 ? named : Object.keys(input.body ?? {});
   return status === 400 && overrides.emailConflict !== '409' && fields.length === 1 && fields[0] === 'email';
 }
 

@@ -206,20 +206,24 @@ export interface PartnerError {
   details: Record<string, unknown> | undefined;
 }
 
-/** One form of every error body of sections 5 and 7; undefined when the body is none of them (HTML, truncated). */
+/**
+ * One form of every error body of sections 5 and 7; undefined when the body is none of them (HTML, truncated). A part
+ * in another form than `ErrorBody` is left out: it must not hide the code beside it.
+ */
 export function readErrorBody(body: unknown): PartnerError | undefined {
-  const parsed = ErrorBody.safeParse(body);
-  if (!parsed.success) return undefined;
-  const outer = parsed.data;
-  const inner = outer.error ?? outer;
-  const message = inner.message ?? inner.errorMessage ?? outer.message ?? outer.errorMessage;
-  if (!inner.code && !message) return undefined;
-  return {
-    code: inner.code ?? undefined,
-    type: inner.type ?? undefined,
-    message: message ?? undefined,
-    details: inner.details ?? undefined,
-  };
+  if (!isObject(body)) return undefined;
+  const inner = isObject(body['error']) ? body['error'] : body;
+  const code = textIn(inner, 'code') ?? textIn(body, 'code');
+  const message = textIn(inner, 'message', 'errorMessage') ?? textIn(body, 'message', 'errorMessage');
+  if (code === undefined && message === undefined) return undefined;
+  const details = [inner['details'], body['details']].find(isObject);
+  return { code, type: textIn(inner, 'type') ?? textIn(body, 'type'), message, details };
+}
+
+/** The first text of these names, or of a list under one of them. */
+function textIn(part: Record<string, unknown>, ...names: string[]): string | undefined {
+  const values: unknown[] = names.flatMap((name) => part[name]);
+  return values.find((value) => typeof value === 'string' && value !== '') as string | undefined;
 }
 
 /**

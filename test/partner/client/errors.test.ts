@@ -58,6 +58,23 @@ describe('every form of an error body is read', () => {
     ['rate limited', 429, canonical('RATE_LIMITED'), 'RATE_LIMITED', 'throttle'],
     ['of a failure', 500, canonical('INTERNAL_ERROR'), 'INTERNAL_ERROR', 'retry'],
     ['of a failed generation', 500, canonical('AI_GENERATION_FAILED'), 'AI_GENERATION_FAILED', 'reject'],
+    [
+      'with messages in a list',
+      409,
+      { error: { code: 'REPORT_NOT_READY', message: ['not', 'yet'] } },
+      'REPORT_NOT_READY',
+      'retry',
+    ],
+    ['with a number as code', 404, { error: { code: 404, message: 'no' } }, 'NOT_FOUND', 'reject'],
+    ['with the code beside', 409, { error: { message: 'no' }, code: 'REPORT_NOT_READY' }, 'REPORT_NOT_READY', 'retry'],
+    [
+      'with a word as error',
+      404,
+      { statusCode: 404, message: 'no such job', error: 'Not Found' },
+      'NOT_FOUND',
+      'reject',
+    ],
+    ['with a type that is no text', 403, canonical('ACCESS_DENIED', 7 as unknown as string), 'ACCESS_DENIED', 'reject'],
     ['with a code that is no code', 400, canonical('ada@example.com is bad'), 'INVALID_REQUEST', 'reject'],
   ])('%s', async (_name, status, json, code, action) => {
     expect(await read(() => ({ status, json }))).toMatchObject({ code, action, status });
@@ -192,5 +209,15 @@ describe('an e-mail conflict on candidate update', () => {
     expect(await update(as400, 'either')).toMatchObject({ code: 'EMAIL_CONFLICT', action: 'reject' });
     expect(await update(as400, '409')).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(await update(as409, '400')).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('is a 400 that names no field if only the e-mail was sent', async () => {
+    const bare: Script = () => ({ status: 400, json: canonical('INVALID_REQUEST') });
+    expect(await update(bare, 'either')).toMatchObject({ code: 'EMAIL_CONFLICT' });
+    expect(await update(bare, '409')).toMatchObject({ code: 'INVALID_REQUEST' });
+    const { partner } = await scriptedPartner(bare);
+    const body = { email: 'a@example.com', city: 'Rome' };
+    const error = await errorOf(partner.candidates.update({ params: { candidateId: 1 }, body }));
+    expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
   });
 });
