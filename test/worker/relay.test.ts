@@ -155,7 +155,7 @@ test.each(['candidate.hired', 'candidate.stage_changed', 'candidate.removed_from
   },
 );
 
-test('somebody added to a hiring stage is hired at once; to another stage, or to none that is named, nobody is', async () => {
+test('somebody added to a hiring stage is hired at once, and somebody added to another stage is not', async () => {
   const store = await freshStore();
   for (const [id, stage] of [
     [7, { stageId: 10 }],
@@ -163,7 +163,8 @@ test('somebody added to a hiring stage is hired at once; to another stage, or to
     [9, {}],
   ] as const)
     await deliver(store, 'candidate.added_to_job', { jobId: 1, ...stage, jobCandidateIds: [id], count: 1 });
-  const { hinted, reconciles } = relayOver(store, { isHiringStage: async (_tenant, stageId) => stageId === '10' });
+  const isHiringStage = async (_tenant: string, stageId: string) => stageId === '10';
+  const { hinted, reconciles } = relayOver(store, { isHiringStage });
   await relayed(store, 3);
   expect({ hinted, reconciles }).toEqual({ hinted: ['7 person'], reconciles: [] });
 });

@@ -165,8 +165,8 @@ function takePage(reading: Reading, page: number, body: unknown): UnreadPage {
 }
 
 /**
- * The list ends with an empty page, or a 404 in its place. If its total fell, or still counts more than was read, records
- * that would be here may have moved to the page before.
+ * The list ends with an empty page, or a 404 in its place. If its total fell, or still counts more than was read,
+ * records that would be here may have moved to the page before.
  */
 function noteEnd(reading: Reading, page: number, body: unknown): void {
   const total = body === undefined ? undefined : totalOf(reading.paging, body);
