@@ -18,6 +18,11 @@ export interface Trouble extends AlarmKey {
   message: string;
 }
 
+/** What a comparison found: an alarm once it was found for `afterMs` (0 by default), no matter by which process. */
+export interface Found extends Trouble {
+  afterMs?: number;
+}
+
 /**
  * Notes trouble, and raises its alarm once the trouble has lasted `afterMs`. `raised` is true only for the call that
  * raised the alarm, so that the alarm is logged once; `times` counts the notes so far.
@@ -39,11 +44,15 @@ export async function noteTrouble(
     )
     .returning('times')
     .executeTakeFirstOrThrow();
-  const raising = rowOf(store, trouble)
+  return { raised: await raise(store, trouble, afterMs), times };
+}
+
+function raise(store: Store, key: AlarmKey, afterMs: number): Promise<boolean> {
+  const raising = rowOf(store, key)
     .set({ raised_at: store.now })
     .where('raised_at', 'is', null)
     .where(sql<boolean>`since + ${afterMs} <= ${store.now}`);
-  return { raised: await didChange(raising), times };
+  return didChange(raising);
 }
 
 /** Leaves the next `ms` out of the trouble's age: the work waits, so nobody can tell whether it would fail. */
@@ -102,21 +111,23 @@ function alarmColumns({ tenantId: tenant_id, kind, subject }: AlarmKey) {
  */
 export async function alignAlarms(
   store: Store,
-  troubles: readonly Trouble[],
+  troubles: readonly Found[],
 ): Promise<{ raised: Trouble[]; over: AlarmKey[] }> {
   const rows = await store.kysely
     .selectFrom('alarms')
-    .select(['tenant_id', 'kind', 'subject', 'reason', 'message'])
+    .select(['tenant_id', 'kind', 'subject', 'reason', 'message', 'raised_at'])
     .where('kind', 'in', derivedAlarms)
     .execute();
-  const known = rows.map(({ tenant_id: tenantId, ...row }): Trouble => ({ tenantId, ...row }));
+  const known = rows.map(({ tenant_id: tenantId, ...row }) => ({ tenantId, ...row }));
   const wantedKeys = new Set(troubles.map(keyText));
   const knownByKey = new Map(known.map((one) => [keyText(one), one]));
   const raised: Trouble[] = [];
   for (const trouble of troubles) {
     const before = knownByKey.get(keyText(trouble));
+    const { afterMs = 0 } = trouble;
     if (before !== undefined) await renewTrouble(store, before, trouble);
-    else if ((await noteTrouble(store, trouble, 0)).raised) raised.push(trouble);
+    const isAlarm = before === undefined && (await noteTrouble(store, trouble, afterMs)).raised;
+    if (isAlarm || (before?.raised_at === null && (await raise(store, trouble, afterMs)))) raised.push(trouble);
   }
   const over: AlarmKey[] = [];
   for (const key of known.filter((one) => !wantedKeys.has(keyText(one))))
@@ -179,15 +190,39 @@ export async function unnotifiedAlarms(store: Store, tenantId: string, limit: nu
   return untoldAlarms(store).selectAll().where('tenant_id', '=', tenantId).orderBy('since').limit(limit).execute();
 }
 
+/** A failure may have two reasons in turn: each further one is told after this time. */
+const NEXT_REASON_MS = 3_600_000;
+
 function untoldAlarms(store: Store) {
-  return store.kysely.selectFrom('alarms').where('raised_at', 'is not', null).where('notified_at', 'is', null);
+  return store.kysely
+    .selectFrom('alarms')
+    .where('raised_at', 'is not', null)
+    .where(
+      sql<boolean>`(notified_at is null or
+        (notified_reason <> reason and notified_at <= ${store.now} - ${sql.lit(NEXT_REASON_MS)}))`,
+    );
+}
+
+/** By tenant, since when its oldest hold or alarm waits to be told. */
+export async function untoldSince(store: Store): Promise<Map<string, number>> {
+  const holds = store.kysely
+    .selectFrom('holds')
+    .select(['tenant_id', 'opened_at as at'])
+    .where(sql<boolean>`notified_at is null and closed_at is null`);
+  const alarms = untoldAlarms(store).where('kind', '<>', 'notices-waiting').select(['tenant_id', 'raised_at as at']);
+  const rows = await store.kysely
+    .selectFrom(holds.unionAll(alarms.$castTo<{ tenant_id: string; at: number }>()).as('untold'))
+    .select(['tenant_id', (eb) => eb.fn.min('at').as('at')])
+    .groupBy('tenant_id')
+    .execute();
+  return new Map(rows.map(({ tenant_id, at }) => [tenant_id, Number(at)]));
 }
 
 export async function markAlarmNotified(
   store: Store,
-  { tenant_id: tenantId, kind, subject }: Pick<AlarmRow, 'tenant_id' | 'kind' | 'subject'>,
+  { tenant_id: tenantId, kind, subject, reason }: Pick<AlarmRow, 'tenant_id' | 'kind' | 'subject' | 'reason'>,
 ): Promise<void> {
-  await rowOf(store, { tenantId, kind, subject }).set({ notified_at: store.now }).execute();
+  await rowOf(store, { tenantId, kind, subject }).set({ notified_at: store.now, notified_reason: reason }).execute();
 }
 
 /** Reserves the right to notify this tenant's address for `ms`; false while another process has it. */

@@ -32,7 +32,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     people: { subject: IDS, message: IDS },
     why: 'Lasting failures, with the ids that they concern.',
     kept: 'until the trouble is over; a day at most after it was last seen',
-    others: 'tenant_id kind reason since last_seen_at times raised_at notified_at',
+    others: 'tenant_id kind reason since last_seen_at times raised_at notified_at notified_reason',
   },
   answers: { others: 'tenant_id side answered_at' },
   audit: {

@@ -39,6 +39,12 @@ export async function takeReconcile<Plan, Position, Counts>(
   };
 }
 
+/** By tenant, when its unfinished reconcile was last saved. */
+export async function reconcilesSavedAt({ kysely }: Store): Promise<Map<string, number>> {
+  const rows = await kysely.selectFrom('reconciles').select(['tenant_id', 'updated_at']).execute();
+  return new Map(rows.map((row) => [row.tenant_id, row.updated_at]));
+}
+
 interface NewReconcile {
   tenantId: string;
   holder: string;

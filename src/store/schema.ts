@@ -213,8 +213,9 @@ export interface Tables extends PushTables, StreamTables, TenantTables {
     times: number;
     /** Null while the trouble is too young to be an alarm. */
     raised_at: number | null;
-    /** When the tenant's `notify` address was notified. */
+    /** When the tenant's `notify` address was notified, and of which reason. */
     notified_at: number | null;
+    notified_reason: Generated<string | null>;
   };
   /** The learned request budget of one (tenant, upstream), shared by every process. */
   rate_limits: {
@@ -301,6 +302,7 @@ export const derivedAlarms = [
   'events-waiting',
   'people-to-decide',
   'webhooks-refused',
+  'notices-waiting',
 ] as const;
 type DerivedAlarm = (typeof derivedAlarms)[number];
 

@@ -49,6 +49,7 @@ import type { Tenant } from '../tenants/schema.ts';
 import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { within } from '../within.ts';
 import {
+  againAfterMs,
   alarmNotice,
   createEventSender,
   createPostNotice,
@@ -361,33 +362,56 @@ const LEASE_MS = 60_000;
 
 /**
  * Sends notices of new holds and alarms, and the digest, to a tenant's `notify` address: at least once, by one process
- * at a time, in order until one fails. A tenant without an address only gets log lines.
+ * at a time, in order until one fails. One that is refused for itself holds up no other; it is tried again with growing
+ * waits. A tenant without an address only gets log lines.
  */
 export function createNotifier({ store, log }: ActivityDeps): Chore {
   const post = createPostNotice(log);
+  const refusals = new Map<string, Refusals>();
   return async (tenant, stop) => {
     if (!(await leaseNotices(store, tenant.tenant, LEASE_MS))) return 'done';
     const until = performance.now() + ROUND_MS;
+    const known = refusals.get(tenant.tenant);
+    const earlier: Refusals['waits'] = known?.configHash === tenant.configHash ? known.waits : new Map();
+    const waits: Refusals['waits'] = new Map();
+    refusals.set(tenant.tenant, { configHash: tenant.configHash, waits });
+    let [taken, refused] = [0, 0];
     try {
-      for (const { notice, mark } of await pendingOf(store, tenant)) {
+      for (const { notice, mark } of await pendingOf(store, tenant, earlier.size)) {
+        const { tries = 0, until: again = 0 } = earlier.get(notice.id) ?? {};
+        if (tries > 0) waits.set(notice.id, { tries, until: again });
+        if (performance.now() < again) continue;
         if (performance.now() > until) return 'done';
-        if (!(await post(tenant, notice, stop))) return 'failed';
-        await mark();
+        const answer = await post(tenant, notice, stop);
+        if (answer === 'failed') return 'failed';
+        waits.delete(notice.id);
+        if (answer === 'refused')
+          waits.set(notice.id, { tries: tries + 1, until: performance.now() + againAfterMs(tries) });
+        else await mark();
+        [taken, refused] = answer === 'taken' ? [taken + 1, refused] : [taken, refused + 1];
       }
-      return 'done';
+      return refused > 0 && taken === 0 ? 'failed' : 'done';
     } finally {
       await releaseNotices(store, tenant.tenant);
     }
   };
 }
 
-/** Notices, and how to record that each was accepted. */
+/** Notices of a tenant that were refused for themselves: how often each, and until when it waits. */
+interface Refusals {
+  /** Another definition may name another address, or another form. */
+  configHash: string;
+  waits: Map<string, { tries: number; until: number }>;
+}
+
+/** Notices, and how to record that each was accepted. `more`: how many besides those of a round, as so many wait. */
 async function pendingOf(
   store: Store,
   { tenant: tenantId, notify }: Tenant,
+  more: number,
 ): Promise<{ notice: Notice; mark: () => Promise<void> }[]> {
-  const holds = await unnotifiedHolds(store, tenantId, MOST_IN_A_ROUND);
-  const alarms = await unnotifiedAlarms(store, tenantId, MOST_IN_A_ROUND);
+  const holds = await unnotifiedHolds(store, tenantId, MOST_IN_A_ROUND + more);
+  const alarms = await unnotifiedAlarms(store, tenantId, MOST_IN_A_ROUND + more);
   const pending = [
     ...holds.map((hold) => ({ notice: holdNotice(hold), mark: () => markNotified(store, hold.hold_id) })),
     ...alarms.map((alarm) => ({ notice: alarmNotice(alarm), mark: () => markAlarmNotified(store, alarm) })),

@@ -13,6 +13,7 @@ import { noticeHeaders } from '../http/signed-delivery.ts';
 import type { Logger } from '../log.ts';
 import type { Digest } from '../store/alarms.ts';
 import { firstEvents, markEventRefused, markEventTaken } from '../store/events-out.ts';
+import { earlierAnswers } from '../store/holds.ts';
 import { createLease } from '../store/processes.ts';
 import type { AlarmRow, EventOutRow, HoldRow } from '../store/schema.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -31,9 +32,11 @@ export interface Notice {
   data: Record<string, unknown>;
 }
 
+/** A question that is asked again after a retry keeps its id, but is a notice of its own. */
 export function holdNotice(hold: HoldRow): Notice {
+  const times = earlierAnswers(hold).length + 1;
   return {
-    id: `hold_${hold.hold_id}`,
+    id: times === 1 ? `hold_${hold.hold_id}` : `hold_${hold.hold_id}_${times}`,
     type: 'hold.opened',
     at: Number(hold.opened_at),
     data: {
@@ -189,14 +192,16 @@ export function dueDigest(
 const POST_MS = 10_000;
 
 /**
- * Posts a notice to a tenant's address, in the form that its file names: signed JSON, a chat message, or mail. False if
- * it was not accepted.
+ * Posts a notice to a tenant's address, in the form that its file names: signed JSON, a chat message, or mail.
+ * `refused`: the address does not accept this one, but may accept others.
  */
-export function createPostNotice(log: Logger): (tenant: Tenant, notice: Notice, stop: AbortSignal) => Promise<boolean> {
+export function createPostNotice(
+  log: Logger,
+): (tenant: Tenant, notice: Notice, stop: AbortSignal) => Promise<'taken' | 'refused' | 'failed'> {
   const post = createPoster();
   return async (tenant, notice, stop) => {
     const { notify, partner } = tenant;
-    if (notify === undefined) return true;
+    if (notify === undefined) return 'taken';
     const allowPrivate = partner.allowPrivateAddress;
     const to = { ...notify, allowPrivate, secretAt: 'notify.secret' as const };
     const facts = { tenantId: tenant.tenant, notice: notice.id };
@@ -205,10 +210,10 @@ export function createPostNotice(log: Logger): (tenant: Tenant, notice: Notice, 
       notify.form === 'mail'
         ? await mailNotice(to, notice, { stop, noteRefused })
         : await post(to, { id: notice.id, body: noticeIn(notify.form, notice) }, stop);
-    if (answer === 'taken') return true;
+    if (answer === 'taken') return 'taken';
     if (typeof answer === 'number') log.warn({ ...facts, status: answer }, 'notification refused');
     else log.warn({ ...facts, reason: answer }, 'notification not delivered');
-    return false;
+    return isOfOne(answer) ? 'refused' : 'failed';
   };
 }
 
@@ -342,12 +347,21 @@ const MOST_AT_ONCE = 50;
 /** After this long a round begins no further event: its lease must outlast the last one. */
 const ROUND_MS = 40_000;
 const LEASE_MS = 60_000;
-/** An event refused for its content is tried again with growing waits. */
+/** A message refused for its content is tried again with growing waits. */
 const FIRST_AGAIN_MS = 5_000;
 const LAST_AGAIN_MS = 900_000;
 
-/** Statuses that refuse this event alone; every other answer concerns all events. */
-const OF_ONE: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses that refuse this message alone; every other answer concerns all of them. */
+const OF_ONE: ReadonlySet<unknown> = new Set([400, 413, 422]);
+
+function isOfOne(answer: number | string): boolean {
+  return OF_ONE.has(answer);
+}
+
+/** How long a message that was refused for itself waits, after so many tries before. */
+export function againAfterMs(tries: number): number {
+  return Math.min(FIRST_AGAIN_MS * 2 ** tries, LAST_AGAIN_MS);
+}
 
 /**
  * Sends a tenant's events from the outbox to its `events` address: each until it is accepted, in order for each hire,
@@ -368,12 +382,11 @@ export function createEventSender({ store, log }: Pick<ActivityDeps, 'store' | '
         await markEventTaken(store, event.event_id);
         return true;
       }
-      const isOfOne = typeof answer === 'number' && OF_ONE.has(answer);
       const error = typeof answer === 'number' ? `answered ${answer}` : answer;
-      const againMs = isOfOne ? Math.min(FIRST_AGAIN_MS * 2 ** Number(event.tries), LAST_AGAIN_MS) : 0;
+      const againMs = isOfOne(answer) ? againAfterMs(Number(event.tries)) : 0;
       await markEventRefused(store, event.event_id, { error, againMs });
       log.warn({ tenantId: tenant, event: event.event_id, type: event.type, reason: error }, 'event not taken');
-      return isOfOne;
+      return isOfOne(answer);
     };
     try {
       return await inActivity('send-events', async () => {

@@ -1,12 +1,20 @@
 import type { HoldCode } from '../hire/holds.ts';
 import { count } from '../in-words.ts';
 import type { Logger } from '../log.ts';
-import { alignAlarms, countStuck, type StuckDeliveries, type Trouble } from '../store/alarms.ts';
+import {
+  alignAlarms,
+  countStuck,
+  type Found,
+  type StuckDeliveries,
+  type Trouble,
+  untoldSince,
+} from '../store/alarms.ts';
 import { oldestUntaken } from '../store/events-out.ts';
 import { oldestHints } from '../store/hints.ts';
 import { openDepartures } from '../store/holds.ts';
 import { readClock, type Store } from '../store/open-store.ts';
 import { countAsked } from '../store/privacy-cases.ts';
+import { reconcilesSavedAt } from '../store/reconciles.ts';
 import { listOverdue, type Overdue } from '../store/retention.ts';
 import type { StreamRow } from '../store/schema.ts';
 import { isRefusedBeside, listStreamStates, listStreams, type StreamState } from '../store/streams.ts';
@@ -31,17 +39,8 @@ export function createAlarmRound(
   store: Store,
   log: Logger,
 ): (states: readonly TenantState[], tenants: ReadonlyMap<string, Tenant>) => Promise<void> {
-  const active = new Map<string, { configHash: string | undefined; since: number }>();
-  /** A pause, a start or a changed definition restarts the time. */
-  const activeSince = (state: TenantState, tenant: Tenant | undefined, now: number): number => {
-    const known = active.get(state.tenant_id);
-    if (state.state !== 'active') active.delete(state.tenant_id);
-    else if (known === undefined || known.configHash !== tenant?.configHash)
-      active.set(state.tenant_id, { configHash: tenant?.configHash, since: now });
-    return active.get(state.tenant_id)?.since ?? now;
-  };
   return async (states, tenants) => {
-    const [now, runs, deliveries, standing, hinted, departures, untold, people, webhooks] = [
+    const [now, runs, deliveries, standing, hinted, departures, untold, people, webhooks, reconciles, notices] = [
       await readClock(store),
       Map.groupBy(await listStreams(store), (run) => run.tenant_id),
       Map.groupBy(await countStuck(store, UNKNOWN_MS), (one) => one.tenantId),
@@ -51,6 +50,8 @@ export function createAlarmRound(
       await oldestUntaken(store),
       await countAsked(store),
       await readWebhookFacts(store),
+      await reconcilesSavedAt(store),
+      await untoldSince(store),
     ];
     const troubles = states.flatMap((state) => {
       const { tenant_id: tenantId } = state;
@@ -59,7 +60,6 @@ export function createAlarmRound(
         now,
         state,
         tenant,
-        activeSince: activeSince(state, tenant, now),
         streams: runs.get(tenantId) ?? [],
         standing: standing.get(tenantId) ?? [],
         hintedSince: new Map((hinted.get(tenantId) ?? []).map((one) => [one.stream, one.hintedAt])),
@@ -68,6 +68,8 @@ export function createAlarmRound(
         untaken: untold.get(tenantId),
         askedAbout: people.get(tenantId),
         webhooks: webhooks.get(tenantId),
+        reconcileAt: reconciles.get(tenantId),
+        untoldAt: notices.get(tenantId),
       });
     });
     const late = (await listOverdue(store, LATE)).map(lateTrouble);
@@ -99,8 +101,8 @@ export interface TenantFacts {
   state: TenantState;
   /** Its definition, if it is readable. */
   tenant?: Tenant | undefined;
-  /** Since when this process has known it as active with this definition. */
-  activeSince: number;
+  /** When its unfinished reconcile last got on. */
+  reconcileAt?: number | undefined;
   streams: readonly Pick<StreamRow, 'stream' | 'state' | 'refused_code' | 'refused_message' | 'updated_at'>[];
   /** The states of its streams beyond their runs. */
   standing: readonly StreamState[];
@@ -111,6 +113,8 @@ export interface TenantFacts {
   departedAt: readonly number[];
   /** Its oldest undelivered event, and the last try's error. */
   untaken?: { at: number; error: string | null } | undefined;
+  /** Since when its oldest hold or alarm waits to be told. */
+  untoldAt?: number | undefined;
   /** Number of people who wait for a decision by its privacy policy. */
   askedAbout?: number | undefined;
   /** Its partner's last accepted and refused webhooks. */
@@ -118,10 +122,10 @@ export interface TenantFacts {
 }
 
 /** The troubles of a tenant that a person should know about. */
-export function judgeTenant(facts: TenantFacts): Trouble[] {
+export function judgeTenant(facts: TenantFacts): Found[] {
   const { state, stuck } = facts;
   if (state.state === 'removed') return [];
-  const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts)];
+  const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts), ...noticeTroubles(facts)];
   if (state.state === 'paused') {
     const { tenant_id: tenantId, paused_code: code, paused_message: why } = state;
     // A pause by a person needs no alarm.
@@ -133,21 +137,35 @@ export function judgeTenant(facts: TenantFacts): Trouble[] {
   return [...reconcileTroubles(facts), ...streamTroubles(facts), ...about, ...webhookTroubles(facts), ...deliveries];
 }
 
-function reconcileTroubles({ now, state, tenant, activeSince }: TenantFacts): Trouble[] {
+function reconcileTroubles({ now, state, tenant, reconcileAt }: TenantFacts): Found[] {
   const every = tenant?.policies.reconcile.every;
-  // A baseline of a large company takes long; a failing one has its own alarm.
+  if (every === undefined) return [];
+  const trouble = { tenantId: state.tenant_id, kind: 'reconcile-stale', subject: 'reconcile' } as const;
+  // A baseline of a large company takes long, but each of its pages is noted; a failing one has its own alarm.
   const isBaseline = state.baseline_started_at !== null && state.baseline_done_at === null;
-  if (every === undefined || isBaseline || !isStale(now, activeSince, every, state.reconciled_at)) return [];
+  const stale = staleness(now, every, isBaseline ? (reconcileAt ?? state.baseline_started_at) : state.reconciled_at);
+  if (stale === undefined) return [];
+  if (isBaseline)
+    return [
+      {
+        ...trouble,
+        ...stale,
+        reason: 'BASELINE_STUCK',
+        message:
+          'The baseline began and has not moved for more than three periods of the reconcile, and no hire starts ' +
+          'until it is complete. Check that a worker runs and that Temporal and the partner answer: hirebridge status',
+      },
+    ];
   const message =
     'The last reconcile ended more than three periods ago, so hires without a webhook are not found. ' +
     'Check that a worker runs and that Temporal and the partner answer: hirebridge status';
-  return [{ tenantId: state.tenant_id, kind: 'reconcile-stale', subject: 'reconcile', reason: 'STALE', message }];
+  return [{ ...trouble, ...stale, reason: 'STALE', message }];
 }
 
-function streamTroubles(facts: TenantFacts): Trouble[] {
-  const { now, state, tenant, activeSince, streams, standing } = facts;
+function streamTroubles(facts: TenantFacts): Found[] {
+  const { now, state, tenant, streams, standing } = facts;
   if (tenant === undefined) return [];
-  return streamNames.flatMap((name): Trouble[] => {
+  return streamNames.flatMap((name): Found[] => {
     const { every } = tenant.streams[name];
     if (every === undefined) return [];
     const stands = standing.find(({ stream }) => stream === name);
@@ -164,24 +182,27 @@ function streamTroubles(facts: TenantFacts): Trouble[] {
       return [...held, { ...trouble, subject, ...refused }];
     }
     if (held.length > 0) return held;
-    if (!isStale(now, activeSince, every, run?.updated_at ?? null)) return lateTroubles(facts, name, every);
+    const stale = staleness(now, every, run?.updated_at);
+    if (stale === undefined) return lateTroubles(facts, name, every);
     const message =
       `The stream ${name} moved nothing for more than three periods. ` +
       `Run it by hand to see why: hirebridge sync ${state.tenant_id} ${name}`;
-    return [{ ...trouble, reason: 'STALE', message }];
+    return [{ ...trouble, ...stale, reason: 'STALE', message }];
   });
 }
 
 /** The stream runs, but part of its work is late. */
-function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts, name: StreamName, every: number) {
+function lateTroubles({ now, state, tenant, ...facts }: TenantFacts, name: StreamName, every: number): Found[] {
   const { standing, hintedSince } = facts;
   const wholeWithin = tenant?.streams[name].wholeWithin ?? Number.POSITIVE_INFINITY;
-  const wholeAt = Number(standing.find(({ stream }) => stream === name)?.whole_at ?? activeSince);
+  const wholeAt = standing.find(({ stream }) => stream === name)?.whole_at ?? undefined;
   const trouble = { tenantId: state.tenant_id, kind: 'stream-stale' } as const;
-  const troubles: Trouble[] = [];
-  if (kinds[name].kind === 'pull' && now - wholeAt > wholeWithin + every && now - activeSince > every)
+  const troubles: Found[] = [];
+  const isLate = wholeAt === undefined || now - Number(wholeAt) > wholeWithin + every;
+  if (kinds[name].kind === 'pull' && isLate && Number.isFinite(wholeWithin))
     troubles.push({
       ...trouble,
+      afterMs: wholeAt === undefined ? wholeWithin + every : every,
       subject: `stream ${name}, whole list`,
       reason: 'WHOLE_LIST_LATE',
       message:
@@ -200,10 +221,14 @@ function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts
   return troubles;
 }
 
-/** After a start, a pause or a changed definition, one period must pass before old times count. */
-function isStale(now: number, activeSince: number, every: number, last: number | null): boolean {
-  if (last === null) return now - activeSince > STALE_PERIODS * every;
-  return now - Number(last) > STALE_PERIODS * every && now - activeSince > every;
+/**
+ * For how long a time must be found to be old before that is an alarm; undefined if it is not old. After a pause, a
+ * changed definition or an outage of all workers, one period may pass before old times count. What never happened has
+ * three periods from when that was first seen.
+ */
+function staleness(now: number, every: number, last: number | null | undefined): { afterMs: number } | undefined {
+  if (last === null || last === undefined) return { afterMs: STALE_PERIODS * every };
+  return now - Number(last) > STALE_PERIODS * every ? { afterMs: every } : undefined;
 }
 
 /** Many departures within an hour are one wrong filter or mass move rather than separate cases. */
@@ -250,6 +275,16 @@ function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
     `(${untaken.error ?? 'not tried'}). They are kept and sent again by themselves. See which are waiting: ` +
     `hirebridge events list ${tenantId} --waiting; test the address: hirebridge check ${tenantId}`;
   return [{ tenantId, kind: 'events-waiting', subject: 'events', reason: 'EVENTS_WAIT', message }];
+}
+
+/** Told by everything but the notices themselves: the status, the console, the metrics and the events. */
+function noticeTroubles({ now, state: { tenant_id: tenantId }, tenant, untoldAt }: TenantFacts): Trouble[] {
+  if (tenant?.notify === undefined || untoldAt === undefined || now - untoldAt <= HOUR_MS) return [];
+  const message =
+    "Notices of holds or alarms have waited for an hour, because the tenant's notify address does not accept them. " +
+    "They are sent again by themselves. The worker's log says how they were answered; correct the address under " +
+    '"notify" of the tenant file, or its receiver.';
+  return [{ tenantId, kind: 'notices-waiting', subject: 'notices', reason: 'NOTICES_WAIT', message }];
 }
 
 function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {

@@ -36,12 +36,15 @@ function judge(facts: Partial<TenantFacts>, of: Partial<TenantState> = {}): stri
     policies: { reconcile: { every: 5 * MINUTE }, changeLimits: { cancellationsPerHour: 3 } },
     streams,
     partner: { webhooks: 'on' },
+    notify: {},
   } as unknown as Tenant;
   const run = { stream: 'jobs', state: 'done', refused_code: null, refused_message: null, updated_at: NOW } as const;
   const quiet = { streams: [run], standing: [wholeAt(NOW)], hintedSince: new Map<string, number>(), stuck: [] };
   const nobodyLeft = { departedAt: [] };
-  const whole = { now: NOW, state: { ...state, ...of }, tenant, activeSince: 0, ...quiet, ...nobodyLeft, ...facts };
-  return judgeTenant(whole).map(({ kind, reason }) => `${kind} ${reason}`);
+  const whole = { now: NOW, state: { ...state, ...of }, tenant, ...quiet, ...nobodyLeft, ...facts };
+  return judgeTenant(whole).map(
+    ({ kind, reason, afterMs }) => `${kind} ${reason}${afterMs === undefined ? '' : ` after ${afterMs / MINUTE} min`}`,
+  );
 }
 
 function refusedAt(lastAt: number): NonNullable<TenantFacts['webhooks']> {
@@ -55,10 +58,26 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
   ['a person paused it', {}, { state: 'paused', paused_code: PAUSED_BY_PERSON }, []],
   ['it was removed', {}, { state: 'removed', reconciled_at: 1 }, []],
   ['a reconcile is three periods old', {}, { reconciled_at: NOW - 15 * MINUTE }, []],
-  ['a reconcile is older', {}, { reconciled_at: NOW - 16 * MINUTE }, ['reconcile-stale STALE']],
-  ['the worker just started', { activeSince: NOW - 4 * MINUTE }, { reconciled_at: NOW - 16 * MINUTE }, []],
-  ['a period passed since', { activeSince: NOW - 6 * MINUTE }, { reconciled_at: 1 }, ['reconcile-stale STALE']],
-  ['its baseline takes long', {}, { reconciled_at: null, baseline_done_at: null }, []],
+  ['a reconcile is older', {}, { reconciled_at: NOW - 16 * MINUTE }, ['reconcile-stale STALE after 5 min']],
+  ['no reconcile ended yet', {}, { reconciled_at: null }, ['reconcile-stale STALE after 15 min']],
+  [
+    'its baseline takes long, and gets on',
+    { reconcileAt: NOW - 14 * MINUTE },
+    { reconciled_at: null, baseline_done_at: null },
+    [],
+  ],
+  [
+    'its baseline stands still',
+    { reconcileAt: NOW - 16 * MINUTE },
+    { reconciled_at: null, baseline_done_at: null },
+    ['reconcile-stale BASELINE_STUCK after 5 min'],
+  ],
+  [
+    'its baseline began and noted nothing',
+    {},
+    { reconciled_at: null, baseline_done_at: null, baseline_started_at: NOW - 16 * MINUTE },
+    ['reconcile-stale BASELINE_STUCK after 5 min'],
+  ],
   [
     'six leave together',
     { departedAt: [1, 2, 3, 4, 5, 6].map((minute) => NOW - minute * MINUTE) },
@@ -71,7 +90,7 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     'its baseline never began',
     {},
     { reconciled_at: null, baseline_done_at: null, baseline_started_at: null },
-    ['reconcile-stale STALE'],
+    ['reconcile-stale STALE after 15 min'],
   ],
   ['its webhooks are refused', { webhooks: refusedAt(NOW - MINUTE) }, {}, ['webhooks-refused WEBHOOK_KEY_WRONG']],
   ['one was accepted since', { webhooks: { ...refusedAt(NOW - MINUTE), acceptedAt: NOW } }, {}, []],
@@ -82,14 +101,14 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     'a stream is stale',
     { streams: [{ ...run, state: 'done', updated_at: NOW - 31 * MINUTE }] },
     {},
-    ['stream-stale STALE'],
+    ['stream-stale STALE after 10 min'],
   ],
   ['its whole list was read a day ago', { standing: [wholeAt(NOW - 1_440 * MINUTE)] }, {}, []],
   [
     'its whole list was read longer ago than it should be',
     { standing: [wholeAt(NOW - 1_451 * MINUTE)] },
     {},
-    ['stream-stale WHOLE_LIST_LATE'],
+    ['stream-stale WHOLE_LIST_LATE after 10 min'],
   ],
   [
     'a change limit holds it',
@@ -122,7 +141,8 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     {},
     ['stream-stale HINTS_WAIT'],
   ],
-  ['a stream never ran', { streams: [] }, {}, ['stream-stale STALE']],
+  ['a stream never ran', { streams: [] }, {}, ['stream-stale STALE after 30 min']],
+  ['its whole list was never read', { standing: [] }, {}, ['stream-stale WHOLE_LIST_LATE after 1450 min']],
   [
     'a stream was refused',
     { streams: [{ ...run, state: 'refused', updated_at: NOW, refused_code: 'NO_TABLE' }] },
@@ -147,6 +167,8 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     {},
     ['events-waiting EVENTS_WAIT'],
   ],
+  ['a notice waits', { untoldAt: NOW - 59 * MINUTE }, {}, []],
+  ['a notice waits for an hour', { untoldAt: NOW - 61 * MINUTE }, {}, ['notices-waiting NOTICES_WAIT']],
 ];
 
 test.each(cases)('%s', (_what, facts, of, alarms) => {
@@ -156,7 +178,7 @@ test.each(cases)('%s', (_what, facts, of, alarms) => {
 test('a name of an event that is no word is not shown', () => {
   const stuck = [{ tenantId: 'acme', state: 'unknown', event: 'ada@example.com said', count: 1 }] as const;
   const quiet = { streams: [], standing: [], hintedSince: new Map<string, number>(), departedAt: [] };
-  const [trouble] = judgeTenant({ now: NOW, state, activeSince: 0, ...quiet, stuck });
+  const [trouble] = judgeTenant({ now: NOW, state, ...quiet, stuck });
   expect(JSON.stringify(trouble)).not.toContain('ada@');
   expect(trouble?.subject).toBe('event (not a name)');
 });

@@ -39,6 +39,7 @@ function createWeek() {
   let [updatedAt, wholeAt, now] = [START, START, START];
   let hintedAt: number | undefined;
   let [acceptedAt, refusedAt] = [START, 0];
+  const foundAt = new Map<string, number>();
   return {
     /** Goes on by one minute, and tells the alarms that stand then. */
     minute(works: Working): string[] {
@@ -54,7 +55,11 @@ function createWeek() {
         const due = isWholeDue({ now, wholeAt, every: EVERY, wholeWithin: DAY, hasHints: true });
         if (works.runs && works.wholeLists && due) wholeAt = now;
       }
-      return judgeTenant(facts(works)).map(({ reason }) => reason);
+      const found = judgeTenant(facts(works));
+      for (const key of foundAt.keys()) if (!found.some(({ subject }) => subject === key)) foundAt.delete(key);
+      for (const { subject } of found) foundAt.set(subject, foundAt.get(subject) ?? now);
+      const lasting = found.filter(({ subject, afterMs = 0 }) => now - (foundAt.get(subject) ?? now) >= afterMs);
+      return lasting.map(({ reason }) => reason);
     },
   };
 
@@ -65,7 +70,6 @@ function createWeek() {
       now,
       state: { tenant_id: 'acme', state: 'active', baseline_done_at: 1, reconciled_at: now } as unknown as TenantState,
       tenant,
-      activeSince: START,
       departedAt: [],
       streams: [{ ...run, state, refused_code: refused ?? null, updated_at: updatedAt }],
       standing: [standing as unknown as StreamState],
