@@ -7,6 +7,7 @@ import type { HireActivities, ReconcileActivities } from '../src/hire/hire-activ
 import type { Logger } from '../src/log.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, postponeTrouble } from '../src/store/alarms.ts';
 import { noticeRestored } from '../src/store/backups.ts';
+import { isErased } from '../src/store/observed-hires.ts';
 import type { Store } from '../src/store/open-store.ts';
 import type {
   ExchangeActivities,
@@ -65,12 +66,19 @@ function afterRestore({ store, log }: ActivityDeps, run: RunWithBeat): RunWithBe
     try {
       return await run(input, beat);
     } catch (error) {
-      if (!isConnectorError(error, HIRE_BEHIND)) throw error;
+      if (!isConnectorError(error, HIRE_BEHIND) || (await isOfErased(store, input))) throw error;
       log.error({ reason: error.message }, 'the store was restored: everything is compared anew');
       await noticeRestored(store);
       throw error;
     }
   };
+}
+
+/** The activity's hire was erased with its person: its row is gone, and nothing is to name it. */
+async function isOfErased(store: Store, input: unknown): Promise<boolean> {
+  const { tenantId, jobCandidateId } = input as Partial<Record<string, string>>;
+  if (tenantId === undefined || jobCandidateId === undefined) return false;
+  return isErased(store, { tenantId, jobCandidateId });
 }
 
 function functionsOf(deps: ActivityDeps): BoundActivities {
@@ -248,6 +256,7 @@ export async function noteFailure(
     if (activity.attempt > 1) await postponeTrouble(store, key, error.retryAfterMs ?? 0);
     return undefined;
   }
+  if (await isOfErased(store, activity.input)) return undefined;
   const known = asConnectorError(error);
   const { code, action } = known;
   const message = known.withoutWords();

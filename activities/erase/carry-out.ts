@@ -104,7 +104,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
     await assertNotHeld(store, subject);
     await removeLanded(store, row, subject, connection);
     await assertNotHeld(store, subject);
-    await erasePersonRows(store, subject);
+    await erasePersonRows(store, subject, (open) => assertNotHeld(open, subject));
     if (!(await isQuiet(store, row))) await untilQuiet(store, row);
     else if ((await lookAgain(deps, subject, connection)).length === 0) break;
     else if (tries > MOST_TRIES) throw stillThere();

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/dialects.ts';
-import { batchesOf, didChange, given, has, type Store } from './open-store.ts';
+import { hireBehind, whileKnown } from './hires.ts';
+import { batchesOf, didChange, given, has, inTransaction, type Store } from './open-store.ts';
 import type { ForeignWriteRow, Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import type { WriteOutcome } from './stream-tables.ts';
@@ -39,7 +40,10 @@ export interface WriteOrigin {
 /** The author of writes that no person asked for. */
 export const BY_ITSELF = 'hirebridge';
 
-/** Records the changes of a batch before it is sent. Returns the batch's id. */
+/**
+ * Records the changes of a batch before it is sent. Returns the batch's id.
+ * @throws ConnectorError HIRE_BEHIND if they are of a hire whose row is gone
+ */
 export async function recordWrites(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
   if (writes.length === 0) return randomUUID();
   // An intent itself says that the write is open; without one, a single row says so for a batch of several writes.
@@ -56,9 +60,21 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
     outcome: isOpen && !isSaidOnce ? ('open' as const) : ('done' as const),
   };
   const values = valuesOf(store, common, await sealedRows(store, origin.tenantId, writes.map(rowOf)));
-  if (isSaidOnce) await insertOpen(store, common, values);
-  else await sql`insert into foreign_writes ${values}`.execute(store.kysely);
+  const insert = async (open: Store): Promise<true> => {
+    if (isSaidOnce) await insertOpen(open, common, values);
+    else await sql`insert into foreign_writes ${values}`.execute(open.kysely);
+    return true;
+  };
+  const hire = hireOfWrites(origin.tenantId, writes);
+  if (hire === undefined) await insert(store);
+  else if ((await whileKnown(store, hire, insert)) === undefined) throw hireBehind(hire);
   return common.batch_id;
+}
+
+/** The hire that writes are of; undefined for those of a stream. */
+function hireOfWrites(tenantId: string, [first]: readonly NewWrite[]): HireRef | undefined {
+  if (first?.period === undefined) return undefined;
+  return { tenantId, jobCandidateId: first.recordId, period: first.period };
 }
 
 /** Values common to all rows are sent once: repeated in each row they made up a third of the statement. */
@@ -72,16 +88,16 @@ function valuesOf({ kind, now }: Store, common: Pick<ForeignWriteRow, 'batch_id'
 
 /** Inserts both or neither: rows without their open batch would claim that writes which never left have arrived. */
 async function insertOpen(
-  { kind, kysely }: Store,
+  store: Store,
   { batch_id, tenant_id }: Pick<ForeignWriteRow, 'batch_id' | 'tenant_id'>,
   values: RawBuilder<unknown>,
 ): Promise<void> {
-  if (kind === 'postgres') {
+  if (store.kind === 'postgres') {
     await sql`with open as (insert into open_batches (batch_id, tenant_id) values (${batch_id}, ${tenant_id}))
-      insert into foreign_writes ${values}`.execute(kysely);
+      insert into foreign_writes ${values}`.execute(store.kysely);
     return;
   }
-  await kysely.transaction().execute(async (trx) => {
+  await inTransaction(store, async ({ kysely: trx }) => {
     await trx.insertInto('open_batches').values({ batch_id, tenant_id }).execute();
     await sql`insert into foreign_writes ${values}`.execute(trx);
   });

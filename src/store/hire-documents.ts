@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import type { ConnectionKey } from './employments.ts';
+import { whileKnown } from './hires.ts';
 import { has, hireColumns, ofHire, put, readClock, type Store, sameHire } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireDocumentRow } from './push-tables.ts';
@@ -78,8 +79,8 @@ interface SendingDocument extends HireRef {
 }
 
 /**
- * Commits that a document is about to be sent. False if another process did so first, or the document changed since it
- * was decided.
+ * Commits that a document is about to be sent. False if another process did so first, the document changed since it was
+ * decided, or the hire's row is gone.
  */
 export async function sendDocument(
   store: Store,
@@ -89,7 +90,8 @@ export async function sendDocument(
 ): Promise<boolean> {
   const key = { ...hireColumns(ref), document };
   const sent = { ...(await sentNow(store, budgetMs)), sha256, reason: null, run_id: runId, read_back_at: null };
-  return (await sendOnce(store, 'hire_documents', { key, sent, before })) !== undefined;
+  const row = await whileKnown(store, ref, (open) => sendOnce(open, 'hire_documents', { key, sent, before }));
+  return row !== undefined;
 }
 
 export interface SettledDocument {
@@ -108,21 +110,24 @@ export async function settleDocument(
   const unsent = { sha256: null, sent_at: null, give_up_at: null, run_id: null };
   const reason = await sealed(store, 'hire_documents.reason', ref.tenantId, settled.reason);
   const outcome = { ...settled, reason, ...(isReadBack && { read_back_at: store.now }) };
-  await store.kysely
-    .insertInto('hire_documents')
-    .values({ ...hireColumns(ref), document, attempt, ...unsent, ...outcome })
-    .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'job_candidate_id', 'period', 'document'])
-        .doUpdateSet(outcome)
-        .where('hire_documents.attempt', '=', attempt),
-    )
-    .execute();
+  await whileKnown(store, ref, ({ kysely }) =>
+    kysely
+      .insertInto('hire_documents')
+      .values({ ...hireColumns(ref), document, attempt, ...unsent, ...outcome })
+      .onConflict((c) =>
+        c
+          .columns(['tenant_id', 'job_candidate_id', 'period', 'document'])
+          .doUpdateSet(outcome)
+          .where('hire_documents.attempt', '=', attempt),
+      )
+      .execute(),
+  );
 }
 
 /** Records that a hire's documents were looked at; `again`: some were left over. */
 export async function noteDocumentLook(store: Store, ref: HireRef, again: boolean): Promise<void> {
   const look = { looked_at: store.now, again: again ? 1 : 0 };
   const key = ['tenant_id', 'job_candidate_id', 'period'] as const;
-  await put(store, 'document_looks', [{ ...hireColumns(ref), ...look }], { key, set: ['looked_at', 'again'] });
+  const row = { ...hireColumns(ref), ...look };
+  await whileKnown(store, ref, (open) => put(open, 'document_looks', [row], { key, set: ['looked_at', 'again'] }));
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
+import { whileKnown } from './hires.ts';
 import { didChange, has, hireColumns, hireOf, type Store, sameHire } from './open-store.ts';
 import type { HireRow, Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
@@ -89,19 +90,23 @@ export function stepsToTell({ kysely }: Store, tenantId: string, runId: string):
 
 /**
  * Claims a step for this run, so that no other run can settle it. False while another hire of the same person is
- * getting its account, which this hire will share.
+ * getting its account, which this hire will share, or if the hire's row is gone.
  */
 export async function claimStep(
-  { kysely, now }: Store,
+  store: Store,
   key: StepKey,
   { reference, runId }: { reference: string; runId: string },
 ): Promise<boolean> {
+  const { kysely, now } = store;
   const { destination } = key;
-  await kysely
-    .insertInto('hire_steps')
-    .values({ ...stepColumns(key), reference, state: 'waiting', updated_at: now })
-    .onConflict((c) => c.doNothing())
-    .execute();
+  const row = { ...stepColumns(key), reference, state: 'waiting' as const, updated_at: now };
+  await whileKnown(store, key, (open) =>
+    open.kysely
+      .insertInto('hire_steps')
+      .values(row)
+      .onConflict((c) => c.doNothing())
+      .execute(),
+  );
   return didChange(
     kysely
       .updateTable('hire_steps')

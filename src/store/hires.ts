@@ -163,6 +163,17 @@ export async function whileOpen(store: Store, key: HireRef, work: (store: Store)
   });
 }
 
+/**
+ * Runs a write about a hire, and keeps its row meanwhile. Undefined, and nothing is run, if the row is gone: the person
+ * was erased, and a worker that is late must not store anything about them.
+ */
+export async function whileKnown<T>(store: Store, key: HireRef, work: (store: Store) => Promise<T>) {
+  return inTransaction(store, async (open): Promise<T | undefined> => {
+    const own = locked(open, open.kysely.selectFrom('hires').select('state').where(ofHire(key)));
+    return (await findsAny(own)) ? work(open) : undefined;
+  });
+}
+
 /** The newest period of each of these job candidates. */
 export async function latestHires(
   store: Store,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { hintOfRecord } from './hints.ts';
-import { type Store } from './open-store.ts';
+import { locked, type Store } from './open-store.ts';
 import { handOverRecorded, recordedBy } from './people.ts';
 import { type PersonIds, sizeOf } from './person-marks.ts';
 import type { Tables } from './schema.ts';
@@ -345,8 +345,15 @@ export async function findPersonRows({ kysely }: Pick<Store, 'kysely'>, of: Subj
   return found;
 }
 
-/** Takes the person out of every table at once. Repeating it is harmless. */
-export async function erasePersonRows(store: Store, of: Subject): Promise<void> {
+/**
+ * Takes the person out of every table at once. Repeating it is harmless. `assertMayGo` runs last, when no legal hold
+ * can be put any more before this is committed; if it throws, nothing is erased.
+ */
+export async function erasePersonRows(
+  store: Store,
+  of: Subject,
+  assertMayGo: (open: Store) => Promise<void> = async () => undefined,
+): Promise<void> {
   const siblings = await siblingsOf(store, of.tenantId);
   await store.kysely.transaction().execute(async (kysely) => {
     const owned = sql<{ person_id: string }>`select person_id from person_keys where ${keysOf(of)}`;
@@ -362,6 +369,10 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
     await sql`delete from open_batches where ${ofTenant(of)} and batch_id not in
       (select batch_id from foreign_writes where ${ofTenant(of)})`.execute(kysely);
     await noteRedacted({ ...store, kysely }, of.tenantId);
+    // A legal hold is an act of the tenant, and takes its turn after the head of the audit chain.
+    const head = kysely.selectFrom('audit_heads').select('seq').where('chain', '=', of.tenantId);
+    await locked({ ...store, kysely }, head).execute();
+    await assertMayGo({ ...store, kysely });
   });
 }
 

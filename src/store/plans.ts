@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type ConnectorError, rejected } from '../errors.ts';
 import type { Change, HireRef } from '../hire/hire.ts';
+import { hireBehind, whileKnown } from './hires.ts';
 import { batchesOf, given, hireColumns, ofHire, put, readKept, type Store } from './open-store.ts';
 import type { Row } from './schema.ts';
 import { sealed } from './sealed-values.ts';
@@ -164,19 +165,18 @@ interface NewPlan {
   change: unknown;
 }
 
+/** @throws ConnectorError HIRE_BEHIND if the hire's row is gone */
 export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Promise<string> {
-  const planId = randomUUID();
-  await store.kysely
-    .insertInto('plans')
-    .values({
-      plan_id: planId,
-      ...hireColumns(key),
-      mapping_hash: plan.mappingHash,
-      change: await sealed(store, 'plans.change', key.tenantId, JSON.stringify(plan.change)),
-      planned_at: store.now,
-    })
-    .execute();
-  return planId;
+  const row = {
+    plan_id: randomUUID(),
+    ...hireColumns(key),
+    mapping_hash: plan.mappingHash,
+    change: await sealed(store, 'plans.change', key.tenantId, JSON.stringify(plan.change)),
+    planned_at: store.now,
+  };
+  const inserted = await whileKnown(store, key, ({ kysely }) => kysely.insertInto('plans').values(row).execute());
+  if (inserted === undefined) throw hireBehind(key);
+  return row.plan_id;
 }
 
 export type KeptPlan = Omit<Row<'plans'>, 'change'> & { change: Change | 'purged' };

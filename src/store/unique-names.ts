@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire.ts';
+import { hireBehind, whileKnown } from './hires.ts';
 import { didChange, findsAny, has, hireColumns, ofHire, type Store } from './open-store.ts';
 
 /** One name in an HR system: `place` is its own field, for which tenants may use another name. */
@@ -42,15 +43,16 @@ const counts = sql<boolean>`exists (
 
 /**
  * Gives all of the names to the hire in place of `before`, or none.
- * @throws ConnectorError NAME_TAKEN (retry) if another hire, or another worker of this one, was faster
+ * @throws ConnectorError NAME_TAKEN (retry) if another hire, or another worker of this one, was faster; HIRE_BEHIND if
+ *   the hire's row is gone
  */
 export async function giveNames(
-  { kysely }: Store,
+  store: Store,
   connection: string,
   ref: HireRef,
   { names, before }: { names: readonly UniqueName[]; before: ReadonlyMap<string, string> },
 ): Promise<void> {
-  await kysely.transaction().execute(async (trx) => {
+  const given = await whileKnown(store, ref, async ({ kysely: trx }) => {
     for (const [field, name] of before)
       await trx
         .deleteFrom('unique_names')
@@ -75,7 +77,9 @@ export async function giveNames(
       )
         throw taken(ref);
     }
+    return true;
   });
+  if (given === undefined) throw hireBehind(ref);
 }
 
 /** Names that differ only in case count as equal. */

@@ -63,6 +63,7 @@ async function writeAll(store: Store): Promise<string> {
   await openIntent(store, { ...REF, verb: 'enrol:1', attempt: 1, pinned: { NAME }, budgetMs: 1, state: 'none' });
   await saveJobs(store, 'acme', [{ jobId: '7', record: { recruiter: NAME } }]);
   await saveLookupRows(store, STREAM, [{ id: '5', hash: 'h', fields: { name: NAME } }]);
+  await insertHires(store, [{ ...REF, state: 'open' }]);
   await insertPlan(store, REF, { mappingHash: 'm', change: { name: NAME } });
   const { holdId } = await openHold(store, { ...REF, code: 'HRIS_REJECTED', message: NAME, answers: ['retry'] });
   await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
@@ -72,7 +73,6 @@ async function writeAll(store: Store): Promise<string> {
   const wide = await openHold(store, { ...asked, message: NAME });
   await askAnew(store, wide.holdId, { ...asked, ...ABOUT, message: `${NAME} and 9501` });
   await settleDocument(store, { ...REF, document: 'resume', attempt: 1 }, { state: 'unlike', reason: NAME });
-  await insertHires(store, [{ ...REF, state: 'open' }]);
   await keepRefusal(store, REF, { code: 'REFUSED', message: NAME });
   await beginRun(store, STREAM, { runId: 'r', full: true, firstPage: 0 });
   await changeQuarantine(store, STREAM, 'r', { page: 1, over: [], news: [{ key: '31', reason: NAME }] });
@@ -340,6 +340,7 @@ describe('data keys that are not there', () => {
     await saveJobs(store, 'acme', saved);
     await copyFile(at(url), copy);
     await eraseTenantRows(store, 'acme');
+    await insertHires(store, [{ ...REF, state: 'open' }]);
     await insertPlan(store, REF, { mappingHash: 'm', change: { name: NAME } });
     await store.close();
     await copyFile(copy, at(url));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { keepMapping } from '../../../activities/connections.ts';
 import { pinnedMapping } from '../../../activities/hire/read-sources.ts';
 import type { HireContext } from '../../../activities/hire/with-hire.ts';
+import { insertHires } from '../../../src/store/hires.ts';
 import { insertPlan } from '../../../src/store/plans.ts';
 import { loadTenantMapping } from '../../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
@@ -21,6 +22,7 @@ test('a hire whose create may have left keeps the mapping of its plan; the next 
   const { store } = await freshStore('sqlite');
   const [before, now] = [await loadTenantMapping(tenantOf('Old')), await loadTenantMapping(tenantOf('New'))];
   await keepMapping(store, tenantOf('Old'), { subject: 'employee', mapping: before });
+  await insertHires(store, [{ ...ref, state: 'open' }]);
   await insertPlan(store, ref, { mappingHash: before.hash, change: { kind: 'create' } });
   const hashFor = async (outcome: string | undefined): Promise<string> => {
     const connection = { tenant: tenantOf('New'), mapping: now };
