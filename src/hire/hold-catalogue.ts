@@ -302,7 +302,7 @@ export const holdCatalogue = {
       `Job candidate ${jobCandidateId} lacks what the HR system needs. ${problems}`,
     told: ({ jobCandidateId, fields }: OfHire & { fields: Record<string, string> }) =>
       `Job candidate ${jobCandidateId} lacks what the HR system needs: ${Object.keys(fields).join(', ')}.`,
-    asks: 'Once that is done, answer retry.',
+    asks: 'Once that is done, answer retry; a changed mapping counts after `hirebridge tenant apply`.',
   },
   NAMES_USED_UP: {
     scope: 'hire',

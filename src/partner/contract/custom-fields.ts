@@ -185,7 +185,7 @@ export const CustomFieldsShown = z
   )
   .meta({ id: 'CustomFieldsShown' });
 
-/** The same of a candidate, whose form is not shown: bare values are read too, and anything else as none. */
+/** The same where the form is not shown, as of a candidate: bare values are read too, and anything else as none. */
 export const CustomFieldsOfCandidate = z.preprocess((given: unknown) => asShown(given), CustomFieldsShown);
 
 function asShown(given: unknown): unknown {

@@ -1,6 +1,6 @@
 /** Sections 2.2, 4.2: jobs. `GET /jobs/:jobId` and the update have no shape, see undefinedEndpoints. */
 import { z } from 'zod';
-import { CustomFieldInputs, CustomFieldsShown } from './custom-fields.ts';
+import { CustomFieldInputs, CustomFieldsOfCandidate, CustomFieldsShown } from './custom-fields.ts';
 import { defineEndpoint, errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './endpoint.ts';
 import {
   AnyObject,
@@ -76,6 +76,12 @@ export type Job = z.infer<typeof Job>;
 
 const place = z.string().trim().min(1).max(200);
 const salary = z.int().min(0).max(9_999_999_999);
+
+/** The form of the fields is shown for list items: an answer to a create may have the bare values. */
+function withFieldsShown(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('customFields' in body)) return body;
+  return { ...body, customFields: CustomFieldsOfCandidate.parse(body.customFields) };
+}
 
 export const JobInput = z
   .object({
@@ -174,7 +180,7 @@ export const jobs = {
     body: JobInput,
     status: 200,
     envelope: 'bare',
-    response: Job,
+    response: z.preprocess(withFieldsShown, Job),
     errors: errorsOf(
       invalidRequest,
       notFound('team or company'),

@@ -47,6 +47,17 @@ test('leads that were added are no failure, whatever the answer shows of them', 
   expect(added.map(({ leads }) => leads)).toEqual([[], [], [{ leadId: 5 }]]);
 });
 
+test.each([
+  ['bare values', { f: 'blue' }, { f: { value: 'blue' } }],
+  ['a list', [{ customFieldId: 'f', value: 'blue' }], {}],
+  ['the form of a list', { f: { label: 'Colour', value: 'blue' } }, { f: { label: 'Colour', value: 'blue' } }],
+])('a job that was created is no failure, although its custom fields come as %s', async (_what, customFields, read) => {
+  const job = { id: 7, title: 'Engineer', status: 'DRAFT', customFields };
+  const { partner } = await scriptedPartner(() => ({ json: job }));
+  const created = await partner.jobs.create({ body: { title: 'Engineer', city: 'Rome', state: '', country: 'Italy' } });
+  expect(created).toMatchObject({ id: '7', customFields: read });
+});
+
 test('custom fields of a candidate, whose form is not shown, hide no candidate', async () => {
   const forms = [
     { f: 'blue' },
