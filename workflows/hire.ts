@@ -355,11 +355,17 @@ async function isPresent({ ref, activities, hints }: Hire): Promise<boolean> {
   return verdict === 'in';
 }
 
+/** Of a hire that is held, somebody's answer goes first: they may have said that it goes on, or ends otherwise. */
 async function isGoneAfterGrace(hire: Hire): Promise<boolean> {
   const { ref, progress, hints, activities } = hire;
   const graceEndsAt = Date.now() + progress.policy.cancelGraceMs;
   while (Date.now() < graceEndsAt) {
-    await hints.wait(graceEndsAt - Date.now());
+    const about = await hints.wait(graceEndsAt - Date.now());
+    if (progress.hold !== undefined && about.has('answer') && patched('answer-in-grace')) {
+      // The departure is looked at again afterwards.
+      hints.add(['person']);
+      return false;
+    }
     if (await isPresent(hire)) return false;
   }
   return (await activities.confirmGone(ref)).verdict === 'gone';

@@ -13,11 +13,18 @@ import { type Held, type HoldCode, type HoldRequest, held, holdOf } from '../../
 import { judgeDeparture as judge, planCancel } from '../../src/plan/plan-cancel.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { addHints } from '../../src/store/hints.ts';
-import { endHire } from '../../src/store/hire-states.ts';
-import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation } from '../../src/store/hires.ts';
+import { endHire, lockHire } from '../../src/store/hire-states.ts';
+import {
+  employeeOf,
+  findHireRow,
+  hireBehind,
+  noteStaysDone,
+  readHireRow,
+  reserveCancellation,
+} from '../../src/store/hires.ts';
 import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
-import { readClock } from '../../src/store/open-store.ts';
+import { inTransaction, readClock } from '../../src/store/open-store.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
@@ -46,6 +53,7 @@ import {
   type EarlierOptions,
   type Elapsed,
   type OnceOptions,
+  readTooLongAgo,
   settleEarlier,
   writeOnce,
 } from './write-once.ts';
@@ -115,11 +123,32 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
     if (judged.verdict === 'hold') return judged;
     // The HR system may have been away for hours since we saw that the person was gone.
     const { presence, sinceRead } = await seePerson(store, connection, ref.jobCandidateId);
-    if (presence.verdict === 'in') return { verdict: 'back' };
+    if (presence.verdict === 'in') return staysDone(hire);
     await tellWhyHeld(hire, 'over');
     assertFresh(deps.limits, sinceRead);
-    await endHire(store, ref, 'left', ['done']);
+    await endDone(hire);
     return judged;
+  });
+}
+
+/** A person who is back keeps their hire done: another attempt that saw them gone before does not end it any more. */
+async function staysDone({ store, ref }: HireContext): Promise<{ verdict: 'back' }> {
+  await inTransaction(store, async (open) => {
+    await lockHire(open, ref);
+    const ending = await latestIntent(open, ref, END_VERB);
+    // Another attempt may have sent the ending since this one looked: its outcome comes first.
+    if (ending?.outcome === 'open' && ending.give_up_at > ending.now) throw readTooLongAgo();
+    await noteStaysDone(open, ref);
+  });
+  return { verdict: 'back' };
+}
+
+/** Ends a hire whose person was seen to have left, unless another attempt has seen them back since. */
+async function endDone({ store, ref, row }: HireContext): Promise<void> {
+  await inTransaction(store, async (open) => {
+    const now = await lockHire(open, ref);
+    if (now.state === 'done' && now.updated_at !== row.updated_at) throw readTooLongAgo();
+    await endHire(open, ref, 'left', ['done']);
   });
 }
 
@@ -227,7 +256,7 @@ export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended
     deps,
     given,
     async (hire): Promise<Ended> => {
-      const { store, ref, row } = hire;
+      const { ref, row } = hire;
       if (row.state !== 'done') return { verdict: 'over' };
       if (!(await isTakenOver(hire))) {
         const open = await endOnce(hire);
@@ -235,7 +264,7 @@ export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended
         const told = await writeEmployeeId(hire, employeeIdOf(hire), hire.connection.tenant.writeBack.leftStatus);
         if (told.verdict === 'hold') return told;
       }
-      await endHire(store, ref, 'left', ['done']);
+      await endDone(hire);
       deps.log.info(ref, 'employment ended');
       return { verdict: 'over' };
     },
@@ -276,7 +305,7 @@ async function endOnce(hire: HireContext): Promise<Ended | undefined> {
   if (earlier === 'ended') return undefined;
   const { presence, sinceRead } = await seePerson(store, connection, ref.jobCandidateId);
   if (presence.verdict !== 'in') return end(hire, sinceRead);
-  return earlier === 'unknown' ? notEnded(hire, BACK_BEFORE_ANSWER) : { verdict: 'back' };
+  return earlier === 'unknown' ? notEnded(hire, BACK_BEFORE_ANSWER) : staysDone(hire);
 }
 
 async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
@@ -316,6 +345,7 @@ function termination(
   return {
     ...earlierEnd(hire),
     state: 'done',
+    readAt: hire.row.updated_at,
     pinned: () => ({ lastDay }),
     giveUpMs: deps.limits.giveUpMs,
     sinceRead,

@@ -27,7 +27,7 @@ import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
 import { isInScope, keepSeen, readEnrolment, readSources, type Seen, seePerson } from './read-sources.ts';
 import { enrolmentReference, type HireContext, personOf } from './with-hire.ts';
-import { startClock } from './write-once.ts';
+import { readTooLongAgo, startClock } from './write-once.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
@@ -138,12 +138,7 @@ async function openPeriod(
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // A later attempt may already have found the person gone, and nobody would follow a hire opened now.
-  if (seen.sinceRead() > deps.limits.giveUpMs)
-    throw new ConnectorError({
-      code: 'READ_TOO_LONG_AGO',
-      action: 'retry',
-      message: `Job candidate ${jobCandidateId} was read too long ago: this worker was stalled. It is read again.`,
-    });
+  if (seen.sinceRead() > deps.limits.giveUpMs) throw readTooLongAgo();
   const row: NewHire = { ...ref, state: 'open', candidateId, jobId };
   const enrolment = presence.verdict === 'out' ? await findForgotten(store, connection, row) : undefined;
   const fresh = await inTransaction(store, async (trx) => {

@@ -164,8 +164,11 @@ export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, since
 
 /** @throws ConnectorError READ_TOO_LONG_AGO if the reading that justifies a write is too old: the worker stalled */
 export function assertFresh({ giveUpMs }: { giveUpMs: number }, sinceRead: Elapsed): void {
-  if (sinceRead() <= 2 * giveUpMs) return;
-  throw new ConnectorError({
+  if (sinceRead() > 2 * giveUpMs) throw readTooLongAgo();
+}
+
+export function readTooLongAgo(): ConnectorError {
+  return new ConnectorError({
     code: 'READ_TOO_LONG_AGO',
     action: 'retry',
     message:

@@ -133,8 +133,8 @@ export async function hasSuccessor(
 }
 
 /** The row, locked until the transaction ends. */
-export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow, 'state'>> {
-  const own = store.kysely.selectFrom('hires').select('state').where(ofHire(key));
+export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow, 'state' | 'updated_at'>> {
+  const own = store.kysely.selectFrom('hires').select(['state', 'updated_at']).where(ofHire(key));
   const row = await locked(store, own).executeTakeFirst();
   if (row === undefined) throw hireBehind(key);
   return row;

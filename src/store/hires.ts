@@ -148,6 +148,12 @@ export async function updateHire(
   await (during === undefined ? update : update.where('enrolment', '=', during.enrolment)).execute();
 }
 
+/** Notes that a finished hire stays as it is: another attempt that read it before must not end it any more. */
+export async function noteStaysDone({ kysely, now }: Store, key: HireRef): Promise<void> {
+  const done = has({ ...hireColumns(key), state: 'done' });
+  await kysely.updateTable('hires').set({ updated_at: now }).where(done).execute();
+}
+
 /** The row of a hire if it is in this state; Postgres locks it until the transaction ends. */
 export function openHire(store: Store, key: HireRef, state: HireState = 'open') {
   return locked(store, store.kysely.selectFrom('hires').where(has({ ...hireColumns(key), 'hires.state': state })));

@@ -218,7 +218,7 @@ test('secrets and addresses of notify and events: the next message is signed and
   const { signal } = new AbortController();
   for (const at of [0, 1] as const) {
     await put(at);
-    expect(await notify(tenant, NOTICE, signal)).toBe(true);
+    expect(await notify(tenant, NOTICE, signal)).toBe('taken');
     const to = { url, secret, secretAt: 'events.secret', allowPrivate: true } as const;
     expect(await post(to, { id: 'evt_1', body: '{}' }, signal)).toBe('taken');
   }

@@ -44,6 +44,33 @@ test.each([
   expect(heard.called).toEqual(called);
 });
 
+test('an answer that is given while a person seems to have left is heard before the grace ends', async () => {
+  const hold = { holdId: 'h', code: 'ONBOARDING_DEADLINE', from: 'onboard' as const };
+  const patient = { ...policy, cancelGraceMs: 60_000 };
+  const carried = { step: 'onboard' as const, period: 1, policy: patient, hold, hints: ['person' as const] };
+  const taken = [{ verdict: 'waiting' }, { verdict: 'answered', next: 'employ' }] as const;
+  let [asked, heard] = [0, false];
+  const answers: Answers = {
+    takeAnswer: () => taken[Math.min(asked++, 1)] as (typeof taken)[number],
+    readHire: () => {
+      // The person answers a moment after the grace has begun.
+      const store = currentWorkflow.getStore();
+      if (!heard) setTimeout(() => store && currentWorkflow.run(store, () => hearing(store)), 20);
+      heard = true;
+      return { verdict: 'out' };
+    },
+    employ: () => ({ verdict: 'left' }),
+  };
+  const run = await runHire({ ...input, carried }, answers, { longAfter: 4 });
+  expect(run.called).toEqual(['takeAnswer', 'readHire', 'takeAnswer', 'employ']);
+  expect(run.carried).toMatchObject({ step: 'confirm-left' });
+});
+
+function hearing({ handlers, conditions }: NonNullable<ReturnType<typeof currentWorkflow.getStore>>): void {
+  handlers.get('hint')?.('answer');
+  for (const waiting of [...conditions]) if (waiting.met() && conditions.delete(waiting)) waiting.resolve(true);
+}
+
 test.each([
   ['was cancelled', { progress: true }],
   ['was found closed', { progress: false }],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/connections.ts';
-import { judgeDeparture } from '../../../activities/hire/departure.ts';
+import { endEmployment, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
@@ -45,6 +45,31 @@ test.each(kinds)('a worker that stood still tells the partner nothing, in %s', a
   expect(await shown()).not.toHaveProperty('employeeId');
   expect(await finishHire(fleet.deps, ref)).toEqual({ verdict: 'verified' });
 });
+
+test.each(kinds)(
+  'a worker that stood still while the person came back does not end the employment, in %s',
+  async (of) => {
+    const { move, judge, answer, end, row, employees, fleet, ref } = await employPerson({ database: of });
+    await move('SCREEN');
+    await answer(await judge(), 'no-show');
+    let stalls = true;
+    const late = end((hris) => {
+      const read: typeof hris.employees.read = async (...asked) => {
+        if (stalls) {
+          stalls = false;
+          await move('HIRED');
+          expect(await endEmployment(fleet.deps, ref)).toEqual({ verdict: 'back' });
+        }
+        return hris.employees.read(...asked);
+      };
+      return { ...hris, employees: { ...hris.employees, read } };
+    });
+    await expect(late).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(await row()).toMatchObject({ state: 'done' });
+    expect((await employees())[0]?.last_day ?? null).toBeNull();
+    expect(await end()).toEqual({ verdict: 'back' });
+  },
+);
 
 test('a worker that stood still ends no hire of somebody who left', async () => {
   const { fleet, ref, row, move, update } = await employPerson();

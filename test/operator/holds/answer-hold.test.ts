@@ -235,10 +235,10 @@ test('a hold of a removed tenant takes no answer: nothing of the tenant would ac
   await readTenantState(store, 'acme');
   await store.kysely.updateTable('tenants').set({ state: 'removed', removed_at: 1, version: 1 }).execute();
   for (const answer of [
-    answerHold(parts, { ...given, holdId, arguments: [] }),
-    answerHolds(parts, { code: HOLD.code, tenantId: 'acme' }, given),
+    () => answerHold(parts, { ...given, holdId, arguments: [] }),
+    () => answerHolds(parts, { code: HOLD.code, tenantId: 'acme' }, given),
   ])
-    await expect(answer).rejects.toMatchObject({
+    await expect(answer()).rejects.toMatchObject({
       code: 'TENANT_REMOVED',
       message: expect.stringContaining('apply its file again') as string,
     });
