@@ -277,14 +277,18 @@ function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
   return [{ tenantId, kind: 'events-waiting', subject: 'events', reason: 'EVENTS_WAIT', message }];
 }
 
+/** What waited while no worker ran, or while the tenant had no address, is told within this time. */
+const CAUGHT_UP_MS = 600_000;
+
 /** Told by everything but the notices themselves: the status, the console, the metrics and the events. */
-function noticeTroubles({ now, state: { tenant_id: tenantId }, tenant, untoldAt }: TenantFacts): Trouble[] {
+function noticeTroubles({ now, state: { tenant_id: tenantId }, tenant, untoldAt }: TenantFacts): Found[] {
   if (tenant?.notify === undefined || untoldAt === undefined || now - untoldAt <= HOUR_MS) return [];
   const message =
     "Notices of holds or alarms have waited for an hour, because the tenant's notify address does not accept them. " +
     "They are sent again by themselves. The worker's log says how they were answered; correct the address under " +
     '"notify" of the tenant file, or its receiver.';
-  return [{ tenantId, kind: 'notices-waiting', subject: 'notices', reason: 'NOTICES_WAIT', message }];
+  const trouble = { tenantId, kind: 'notices-waiting', subject: 'notices', reason: 'NOTICES_WAIT' } as const;
+  return [{ ...trouble, message, afterMs: CAUGHT_UP_MS }];
 }
 
 function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {

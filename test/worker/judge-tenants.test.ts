@@ -168,7 +168,7 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     ['events-waiting EVENTS_WAIT'],
   ],
   ['a notice waits', { untoldAt: NOW - 59 * MINUTE }, {}, []],
-  ['a notice waits for an hour', { untoldAt: NOW - 61 * MINUTE }, {}, ['notices-waiting NOTICES_WAIT']],
+  ['a notice waits for an hour', { untoldAt: NOW - 61 * MINUTE }, {}, ['notices-waiting NOTICES_WAIT after 10 min']],
 ];
 
 test.each(cases)('%s', (_what, facts, of, alarms) => {
