@@ -10,6 +10,7 @@ import {
   isSameHire,
   restingStates,
 } from '../hire/hire.ts';
+import { forgetPair } from './exchange-pairs.ts';
 import { FLEET } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { hireBehind, hiresWith } from './hires.ts';
@@ -67,8 +68,8 @@ export function endLost(store: Store, lost: { employee: Employee; hire: HireRef 
     for (const tenantId of new Set([lost.hire.tenantId, ...had.map((row) => row.tenant_id)])) {
       const known = has({ tenant_id: tenantId, employee_id: employee.id });
       await kysely.deleteFrom('employments').where(known).execute();
-      const pairs = kysely.deleteFrom('exchange_pairs').where(has({ tenant_id: tenantId, pair_id: employee.id }));
-      await pairs.where('stream', 'in', ['employees', 'amendments']).execute();
+      for (const stream of ['employees', 'amendments'] as const)
+        await forgetPair(open, { tenantId, stream, pairId: employee.id });
     }
     await changePerson(open, { employee }, { kind: 'lose', employee });
     return true;

@@ -4,7 +4,7 @@ import type { Person } from '../../src/person/person.ts';
 import { applyDefinitions, listAppliedTenants, recordEnd, removeTenant } from '../../src/store/applied-tenants.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import { listConflicts, settleConflicts } from '../../src/store/field-conflicts.ts';
-import { endHire, moveResting } from '../../src/store/hire-states.ts';
+import { endHire, endLost, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -415,6 +415,23 @@ describe.each(kinds)('whose employee it is, in %s', (kind) => {
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toHaveLength(1);
     await linkPerson(store, ada, third, { id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toEqual([]);
+  });
+
+  test('whose employee was deleted in the HR system leaves no pair of it, and no open conflict', async () => {
+    const { store } = await withHires(kind);
+    await holdPerson(store, ada, first);
+    await linkPerson(store, ada, first, { id: '7' });
+    await endHire(store, first, 'done');
+    const conflict = { field: 'city', kind: 'held', forms: NONE, values: NONE, isSensitive: false } as const;
+    for (const stream of ['employees', 'amendments']) {
+      const pair = { tenantId: 'acme', stream, pairId: '7' };
+      await savePair(store, pair, { ...pair, version: 0, bases: { city: 'a' }, sent: {} });
+      await settleConflicts(store, pair, { open: [] }, [conflict]);
+    }
+    expect(await endLost(store, { employee: employeeIn('hr', '7'), hire: first })).toBe(true);
+    expect(await store.kysely.selectFrom('exchange_pairs').selectAll().execute()).toEqual([]);
+    expect(await listConflicts(store, { tenantId: 'acme', all: false })).toEqual([]);
+    expect(await listConflicts(store, { tenantId: 'acme', all: true })).toHaveLength(2);
   });
 
   test('what both sides agreed on counts until another candidate has the employee', async () => {
