@@ -287,8 +287,8 @@ function noticeTroubles({ now, state: { tenant_id: tenantId }, tenant, untoldAt 
     "Notices of holds or alarms have waited for an hour, because the tenant's notify address does not accept them. " +
     "They are sent again by themselves. The worker's log says how they were answered; correct the address under " +
     '"notify" of the tenant file, or its receiver.';
-  const trouble = { tenantId, kind: 'notices-waiting', subject: 'notices', reason: 'NOTICES_WAIT' } as const;
-  return [{ ...trouble, message, afterMs: CAUGHT_UP_MS }];
+  const subject = { kind: 'notices-waiting', subject: 'notices' } as const;
+  return [{ tenantId, ...subject, reason: 'NOTICES_WAIT', message, afterMs: CAUGHT_UP_MS }];
 }
 
 function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {
