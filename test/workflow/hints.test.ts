@@ -68,7 +68,7 @@ test('an answer that is given while a person seems to have left is heard before 
 
 function hearing({ handlers, conditions }: NonNullable<ReturnType<typeof currentWorkflow.getStore>>): void {
   handlers.get('hint')?.('answer');
-  for (const waiting of [...conditions]) if (waiting.met() && conditions.delete(waiting)) waiting.resolve(true);
+  for (const waiting of conditions) if (waiting.met() && conditions.delete(waiting)) waiting.resolve(true);
 }
 
 test.each([
